@@ -1,0 +1,47 @@
+// The kernel table: rows {op, variant, target, dtype, function, constraint}. Tests and benchmarks walk all
+// rows; dispatch takes the last row of a (op, target, dtype) whose constraint holds, so variants are listed
+// from naive to fastest. Rows are listed in one explicit function a target: no self-registration, which
+// static archives drop.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kernels/device.h"
+#include "kernels/dtype.h"
+#include "kernels/error.h"
+#include "kernels/ops.h"
+
+namespace warpline::kernels {
+
+struct Row {
+  std::string_view op;
+  std::string_view variant;
+  DeviceKind target;
+  DType dtype;
+  void (*function)();                  // cast back by kernel<Op>()
+  bool (*supports)(const void* args);  // null: always
+};
+
+template <class Op>
+Row row(std::string_view variant, DeviceKind target, DType dtype, typename Op::Function function,
+        bool (*supports)(const void* args) = nullptr) {
+  return {Op::name, variant, target, dtype, reinterpret_cast<void (*)()>(function), supports};
+}
+
+std::vector<Row> ref_rows();  // kernels/ref/rows.cpp
+std::vector<Row> cpu_rows();  // kernels/cpu/rows.cpp
+
+// Every row of every target that is built in, in dispatch order.
+const std::vector<Row>& table();
+
+// Throws DTypeError, naming op, target and the dtypes that there are, when no row fits.
+const Row& find(std::string_view op, DeviceKind target, DType dtype, const void* args);
+
+// kernel<Gemm>(DeviceKind::Cpu, DType::Float32, args)(a, b, c, args, stream)
+template <class Op>
+typename Op::Function kernel(DeviceKind target, DType dtype, const typename Op::Args& args) {
+  return reinterpret_cast<typename Op::Function>(find(Op::name, target, dtype, &args).function);
+}
+
+}  // namespace warpline::kernels

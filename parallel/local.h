@@ -1,0 +1,35 @@
+// Back end `local`: ranks are threads of one process. Messages are copied between the ranks' tensors; the
+// three send modes differ in when a send counts as done, which is where programs that hang on NCCL differ
+// from those that do not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "parallel/communicator.h"
+
+namespace warpline::parallel {
+
+enum class SendMode : std::uint8_t {
+  Rendezvous,  // done when the receiver has taken it
+  Bounded,     // done when one of `buffers` slots a peer is free
+  Buffered,    // done at once
+};
+
+struct LocalOptions {
+  SendMode send_mode = SendMode::Bounded;
+  int buffers = 2;
+  std::uint64_t order_seed = 0;      // which of several ready calls of a group, or rank, goes first
+  double timeout_seconds = 60.0;     // of every wait
+  double message_delay_seconds = 0;  // added to every message on its way: to show what overlaps
+};
+
+// Runs body(rank, world communicator) on `contexts.size()` threads, one for each context, and joins them all.
+// When one throws, the others stop at their next wait; the first error is rethrown here, prefixed by its
+// rank.
+void run_local(const std::vector<std::shared_ptr<Context>>& contexts, const LocalOptions& options,
+               const std::function<void(int rank, std::shared_ptr<Communicator> world)>& body);
+
+}  // namespace warpline::parallel

@@ -1,0 +1,13 @@
+// The subcommands: each adds itself to the program in a file of its own. A callback reports failure by
+// throwing; main maps BadInput and CLI11's own errors to exit status 2, every other failure to 1.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace warpline::tools {
+
+void add_doctor(CLI::App& app);
+
+}  // namespace warpline::tools
