@@ -1,4 +1,91 @@
+// The main of every test binary: Catch2's own, with a closing line that says what was proved, skips that name
+// their reason (Catch2 2.13 has none), and --device and --seed for the binaries that offer them.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 
-int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }
+#include "tests/support/options.h"
+#include "tests/support/skip.h"
+
+namespace warpline::test {
+namespace {
+
+struct State {
+  bool offers_device = false, offers_seed = false;
+  Options options;
+  std::string skip_reason;  // of the running test case; empty: not skipped
+  std::size_t skipped = 0;
+};
+
+State& state() {
+  static State instance;
+  return instance;
+}
+
+// Counts skips, names them, and prints the closing line that tools/test adds up.
+struct ClosingLine final : Catch::TestEventListenerBase {
+  using TestEventListenerBase::TestEventListenerBase;
+
+  void testCaseStarting(const Catch::TestCaseInfo&) override { state().skip_reason.clear(); }
+
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    if (state().skip_reason.empty() || stats.totals.testCases.failed != 0) return;
+    ++state().skipped;
+    fmt::print("skipped: {}: {}\n", stats.testInfo.name, state().skip_reason);
+  }
+
+  void testRunEnded(const Catch::TestRunStats& stats) override {
+    const Catch::Counts& cases = stats.totals.testCases;
+    const std::size_t failed = cases.failed + cases.failedButOk;
+    summary_ = fmt::format("{}: {} checks; test cases: {} passed, {} failed, {} skipped", stats.runInfo.name,
+                           stats.totals.assertions.total(), cases.total() - failed - state().skipped, failed,
+                           state().skipped);
+  }
+
+  static inline std::string summary_;
+};
+CATCH_REGISTER_LISTENER(ClosingLine)
+
+}  // namespace
+
+const Options& options() { return state().options; }
+
+Offers::Offers(bool device, bool seed) {
+  state().offers_device |= device;
+  state().offers_seed |= seed;
+}
+
+void skip(const std::string& reason) { state().skip_reason = reason; }
+
+std::vector<DeviceKind> device_kinds() {
+  if (options().device) return {*options().device};
+  return {DeviceKind::Ref, DeviceKind::Cpu};
+}
+
+}  // namespace warpline::test
+
+int main(int argc, char** argv) {
+  namespace test = warpline::test;
+  Catch::Session session;
+  std::string device;
+  auto cli = session.cli();
+  if (test::state().offers_device) {
+    cli |= Catch::clara::Opt(device, "ref|cpu")["--device"]("only this kind of device");
+  }
+  if (test::state().offers_seed) {
+    cli |=
+        Catch::clara::Opt(test::state().options.seed, "number")["--seed"]("of the random inputs (default 1)");
+  }
+  session.cli(cli);
+  session.configData().warnings = Catch::WarnAbout::NoAssertions;  // a case that checks nothing fails
+  if (const int status = session.applyCommandLine(argc, argv); status != 0) return 2;
+  try {
+    if (!device.empty()) test::state().options.device = warpline::parse_device_kind(device);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+  const int status = session.run();
+  if (!test::ClosingLine::summary_.empty()) fmt::print("{}\n", test::ClosingLine::summary_);
+  return status;
+}
