@@ -3,9 +3,11 @@
 // gradients.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/context.h"
@@ -63,7 +65,8 @@ class Tensor {
   double item() const;  // any dtype
   void copy_to_host(std::span<std::byte> bytes, DType dtype) const;
 
-  // Autograd. set_requires_grad is for leaves of floating dtype (AutogradError otherwise).
+  // Autograd. set_requires_grad is for leaves of floating dtype (AutogradError otherwise). A tensor that an
+  // op made from such a leaf requires a gradient as well, and has a node.
   bool requires_grad() const;
   Tensor& set_requires_grad(bool value = true);
   bool is_leaf() const;
@@ -73,12 +76,18 @@ class Tensor {
   Tensor detach() const;                      // shares storage, forgets history
   bool same_as(const Tensor& other) const { return impl_ == other.impl_; }
 
-  // Internal to the engine: views and op results.
+  // A name for messages, printed graphs and gradient sinks: "conv1.weight". Empty until set.
+  const std::string& name() const;
+  Tensor& set_name(std::string name);
+
+  // Internal to the engine: views and op results. A view of `base` from one of its elements on, without
+  // history; ShapeError where it does not fit.
   static Tensor view_of(const Tensor& base, std::int64_t offset_elements, Shape shape);
   void set_node(std::shared_ptr<Node> node);
   const TensorImpl* impl() const { return impl_.get(); }
 
  private:
+  TensorImpl& get() const;  // throws AutogradError where undefined
   std::shared_ptr<TensorImpl> impl_;
 };
 
