@@ -195,4 +195,6 @@ Tensor Tensor::view_of(const Tensor& base, std::int64_t offset_elements, Shape s
 
 void Tensor::set_node(std::shared_ptr<Node> node) { get().node = std::move(node); }
 
+bool Tensor::sole_owner() const { return get().storage.use_count() == 1 && impl_.use_count() == 1; }
+
 }  // namespace warpline

@@ -84,6 +84,8 @@ class Tensor {
   // history; ShapeError where it does not fit.
   static Tensor view_of(const Tensor& base, std::int64_t offset_elements, Shape shape);
   void set_node(std::shared_ptr<Node> node);
+  // No other handle or view reaches these bytes. Meaningful only where no other thread holds the tensor.
+  bool sole_owner() const;
   const TensorImpl* impl() const { return impl_.get(); }
 
  private:
