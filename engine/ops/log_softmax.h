@@ -1,0 +1,12 @@
+// Logarithm of the softmax along one axis, as torch.nn.functional.log_softmax.
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace warpline {
+
+// input - log(sum(exp(input))) along `dim` (negative: from the end), computed without overflow. A slice of
+// only -inf, or with +inf or NaN in it, is NaN throughout. ValueError for a dim that does not exist.
+Tensor log_softmax(Context& context, const Tensor& input, int dim);
+
+}  // namespace warpline
