@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace warpline::parallel {
@@ -25,7 +26,7 @@ enum class Payload : std::uint8_t { Activation, Gradient };
 struct Action {
   Op op = Op::Forward;
   Payload payload = Payload::Activation;  // Send, Recv
-  int stage = -1;                         // of this rank
+  int stage = -1;                         // of this rank; Step has none
   int micro = -1;                         // index within the replica's micro-batches, from 0
   int peer_rank = -1;                     // Send, Recv: pipeline rank
   int peer_stage = -1;                    // Send, Recv
@@ -37,9 +38,23 @@ struct Action {
 struct Plan {
   int stages = 0, ranks = 0, micro_batches = 0, chunks = 1;
   std::vector<int> stage_to_rank;
+  std::vector<int> buckets;  // a stage's gradient buckets, each reduced once; 0: nothing to reduce
   std::vector<std::vector<Action>> per_rank;
   bool operator==(const Plan&) const = default;
   bool has_backward() const;  // false: inference
 };
+
+constexpr bool is_compute(Op op) { return op <= Op::Backward; }
+constexpr bool is_message(Op op) { return op == Op::Send || op == Op::Recv; }
+// Hands a gradient to the stage before: whole backward, or its first half.
+constexpr bool makes_gradient(Op op) { return op == Op::Backward || op == Op::BackwardInput; }
+// The last use of what a micro-batch keeps alive on a stage.
+constexpr bool ends_backward(Op op) { return op == Op::Backward || op == Op::BackwardWeight; }
+
+// What keeps a plan from being read at all (sizes that disagree, an index out of range, a stage on a rank
+// that does not hold it, a field set that the op does not use); empty: nothing. Every function that takes a
+// Plan may index by its fields once this is empty.
+std::string form_problem(const Plan& plan);
+void require_form(const Plan& plan, const char* tag);  // ValueError
 
 }  // namespace warpline::parallel
