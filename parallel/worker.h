@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "engine/nn/module.h"
+#include "kernels/error.h"
 #include "parallel/blocks.h"
 #include "parallel/communicator.h"
 #include "parallel/plan.h"
