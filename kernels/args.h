@@ -27,7 +27,8 @@ struct Conv2dArgs {
 };
 
 // planes = batch * channels. A position is the row-major index within the window, r * kernel_w + s, as uint8
-// where the window has at most 256 cells, else int32: backward needs no more, and it is internal.
+// where the window has at most 256 cells, else int32: backward needs no more, and it is internal. Every
+// window meets at least one cell of the input: the engine refuses dilations that step over all of it.
 struct MaxPool2dArgs {
   std::int64_t planes = 0, height = 0, width = 0;
   std::int64_t kernel_h = 0, kernel_w = 0, stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0;
