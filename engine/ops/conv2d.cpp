@@ -34,8 +34,7 @@ Conv2dArgs conv2d_args(const Shape& input, const Shape& weight, const Conv2dOpti
   args.dilation_w = options.dilation[1];
   args.groups = options.groups;
 
-  check_window(kName, {args.kernel_h, args.kernel_w}, options.stride, options.padding, options.dilation);
-  if (args.groups <= 0) fail<ValueError>(kName, "groups must be positive: it is {}", args.groups);
+  check_conv2d_options({args.kernel_h, args.kernel_w}, options);
   if (args.filters <= 0 || args.filters % args.groups != 0) {
     fail<ShapeError>(kName, "output channels must be a positive multiple of groups: {} with {} groups",
                      args.filters, args.groups);
@@ -55,10 +54,6 @@ Conv2dArgs conv2d_args(const Shape& input, const Shape& weight, const Conv2dOpti
   WindowAxis columns{args.width,      args.kernel_w,      args.stride_w,
                      args.dilation_w, options.padding[1], options.padding[1]};
   if (options.same) {
-    if (options.stride != Pair{1, 1} || options.padding != Pair{0, 0}) {
-      fail<ValueError>(kName, "padding \"same\" takes stride 1 and no other padding: stride {}, padding {}",
-                       to_string(options.stride), to_string(options.padding));
-    }
     for (WindowAxis* axis : {&rows, &columns}) {
       std::int64_t total = 0;
       if (__builtin_mul_overflow(axis->dilation, axis->kernel - 1, &total)) {
@@ -140,6 +135,15 @@ class Conv2dNode final : public Node {
 };
 
 }  // namespace
+
+void check_conv2d_options(const Pair& kernel, const Conv2dOptions& options) {
+  check_window(kName, kernel, options.stride, options.padding, options.dilation);
+  if (options.groups <= 0) fail<ValueError>(kName, "groups must be positive: it is {}", options.groups);
+  if (options.same && (options.stride != Pair{1, 1} || options.padding != Pair{0, 0})) {
+    fail<ValueError>(kName, "padding \"same\" takes stride 1 and no other padding: stride {}, padding {}",
+                     to_string(options.stride), to_string(options.padding));
+  }
+}
 
 Shape conv2d_shape(const Shape& input, const Shape& weight, const Conv2dOptions& options) {
   return output_shape(input, conv2d_args(input, weight, options));

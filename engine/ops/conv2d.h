@@ -14,6 +14,10 @@ struct Conv2dOptions {
   bool same = false;
 };
 
+// ValueError unless a convolution with this kernel can exist: positive sizes, stride, dilation and groups, no
+// negative padding, and what `same` takes.
+void check_conv2d_options(const Pair& kernel, const Conv2dOptions& options);
+
 // Output shape without running: input N, C, H, W or C, H, W; weight K, C / groups, R, S. Throws what conv2d
 // throws.
 Shape conv2d_shape(const Shape& input, const Shape& weight, const Conv2dOptions& options = {});

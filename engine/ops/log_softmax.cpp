@@ -36,6 +36,11 @@ class LogSoftmaxNode final : public Node {
 
 }  // namespace
 
+Shape log_softmax_shape(const Shape& input, int dim) {
+  normalise_axis(kName, dim, input);
+  return input;
+}
+
 Tensor log_softmax(Context& context, const Tensor& input, int dim) {
   check_same_device(kName, context, {{"input", input}});
   const DType dtype = check_floating(kName, {{"input", input}});

@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::string_view kName = "max_pool2d";
 
+Pair stride_of(const MaxPool2dOptions& options) {
+  return options.stride == Pair{0, 0} ? options.kernel_size : options.stride;
+}
+
 // A dilated window that begins in the padding may step over a short input altogether; it has no maximum.
 void check_windows_meet_input(std::string_view axis, const WindowAxis& w) {
   if (w.length >= w.dilation) return;
@@ -36,13 +40,9 @@ MaxPool2dArgs max_pool2d_args(const Shape& input, const MaxPool2dOptions& option
   if (input[c] == 0 || input[c + 1] == 0 || input[c + 2] == 0) {
     fail<ShapeError>(kName, "channels, height and width must not be 0: input is {}", to_string(input));
   }
+  check_max_pool2d_options(options);
   const Pair& kernel = options.kernel_size;
-  const Pair stride = options.stride == Pair{0, 0} ? kernel : options.stride;
-  check_window(kName, kernel, stride, options.padding, options.dilation);
-  if (options.padding[0] > kernel[0] / 2 || options.padding[1] > kernel[1] / 2) {
-    fail<ValueError>(kName, "padding must be at most half of the kernel: padding {}, kernel {}",
-                     to_string(options.padding), to_string(kernel));
-  }
+  const Pair stride = stride_of(options);
   const WindowAxis rows{input[c + 1],        kernel[0],          stride[0],
                         options.dilation[0], options.padding[0], options.padding[0]};
   const WindowAxis columns{input[c + 2],        kernel[1],          stride[1],
@@ -124,6 +124,15 @@ MaxPool2dResult pool(Context& context, const Tensor& input, const MaxPool2dOptio
 }
 
 }  // namespace
+
+void check_max_pool2d_options(const MaxPool2dOptions& options) {
+  const Pair &kernel = options.kernel_size, &padding = options.padding;
+  check_window(kName, kernel, stride_of(options), padding, options.dilation);
+  if (padding[0] > kernel[0] / 2 || padding[1] > kernel[1] / 2) {
+    fail<ValueError>(kName, "padding must be at most half of the kernel: padding {}, kernel {}",
+                     to_string(padding), to_string(kernel));
+  }
+}
 
 Shape max_pool2d_shape(const Shape& input, const MaxPool2dOptions& options) {
   return output_shape(input, max_pool2d_args(input, options));

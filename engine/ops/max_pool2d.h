@@ -13,6 +13,10 @@ struct MaxPool2dOptions {
   bool ceil_mode = false;
 };
 
+// ValueError unless a pooling with these options can exist: positive sizes, stride and dilation, padding
+// from 0 to half of the kernel.
+void check_max_pool2d_options(const MaxPool2dOptions& options);
+
 // Output shape without running: input N, C, H, W or C, H, W.
 Shape max_pool2d_shape(const Shape& input, const MaxPool2dOptions& options);
 
