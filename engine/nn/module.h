@@ -11,6 +11,7 @@
 
 #include "engine/shape.h"
 #include "engine/tensor.h"
+#include "kernels/dtype.h"
 
 namespace warpline {
 
@@ -20,6 +21,13 @@ struct Parameter {
   double init_bound = 0.0;  // uniform in [-bound, bound]; PyTorch's default is 1 / sqrt(fan in)
   Tensor value;             // undefined until materialised; then a leaf that requires a gradient
 };
+
+// PyTorch's default bound of a layer whose outputs each sum over fan_in inputs: 1 / sqrt(fan_in), and 0 for
+// 0.
+double default_init_bound(std::int64_t fan_in);
+
+// The parameter's value. AutogradError naming the parameter where it has none yet.
+const Tensor& materialised(const Parameter& parameter);
 
 class Module {
  public:
@@ -31,8 +39,9 @@ class Module {
   virtual Tensor forward(Context& context, const Tensor& x) const = 0;
   virtual std::vector<Parameter*> parameters() { return {}; }
   std::int64_t parameter_count();  // elements
-  // Allocates and fills every parameter: Philox keyed by (seed, name).
-  void materialise(Context& context, std::uint64_t seed);
+  // Allocates and fills every parameter: Philox keyed by (seed, name). The values are float32 numbers,
+  // whatever the dtype, so that models of both precisions start alike.
+  void materialise(Context& context, std::uint64_t seed, DType dtype = DType::Float32);
 };
 
 // Named layers in a row. slice() is what a pipeline stage holds: it shares the layers and keeps their names.
