@@ -1,0 +1,74 @@
+// GEMM over row-major matrices, cut into pieces along the rows or the columns of c.
+#include <algorithm>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/product.h"
+#include "kernels/cpu/split.h"
+
+namespace warpline::kernels::cpu {
+
+namespace {
+
+// Multiply-adds of a piece: some 30 microseconds.
+constexpr std::int64_t kPieceWork = std::int64_t{1} << 20;
+
+void scale_in_place(float* c, const GemmArgs& args, const Stream& stream) {
+  CountArgs count{args.m * args.n, args.beta};
+  if (args.beta == 0) {
+    fill(c, count, stream);
+  } else {
+    scale(c, c, count, stream);
+  }
+}
+
+}  // namespace
+
+void gemm(const float* a, const float* b, float* c, const GemmArgs& args, const Stream& stream) {
+  if (args.m == 0 || args.n == 0) return;
+  if (args.k == 0 || args.alpha == 0) {
+    scale_in_place(c, args, stream);
+    return;
+  }
+  Product product{.m = args.m,
+                  .n = args.n,
+                  .k = args.k,
+                  .a = a,
+                  .a_row = args.transpose_a ? 1 : args.k,
+                  .a_depth = args.transpose_a ? args.m : 1,
+                  .b = b,
+                  .b_depth = args.transpose_b ? 1 : args.n,
+                  .b_column = args.transpose_b ? args.k : 1,
+                  .c = c,
+                  .c_row = args.n,
+                  .c_column = 1,
+                  .alpha = static_cast<float>(args.alpha),
+                  .beta = static_cast<float>(args.beta)};
+  // The operand whose rows are loaded as vectors must not be the large one if that costs a transposing copy.
+  if (args.transpose_b && args.m <= args.n) product = product.transposed();
+
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(product.m * product.n / kPieceWork * product.k +
+                                   product.m * product.n % kPieceWork * product.k / kPieceWork,
+                               1, 16);
+  // Cutting along the columns shares no packing; along the rows only where the columns are few.
+  const bool by_columns = product.n >= 4 * kPackWidth;
+  const std::int64_t length = by_columns ? product.n : product.m;
+  const std::int64_t unit = by_columns ? kPackWidth : 12;
+  const std::int64_t pieces = std::min(wanted, pieces_of(length, unit));
+  stream.pool->run(pieces, [&](std::int64_t piece, int worker) {
+    const Range range = piece_of(length, pieces, piece, unit);
+    Product part = product;
+    if (by_columns) {
+      part.n = range.size();
+      part.b += range.begin * part.b_column;
+      part.c += range.begin * part.c_column;
+    } else {
+      part.m = range.size();
+      part.a += range.begin * part.a_row;
+      part.c += range.begin * part.c_row;
+    }
+    multiply(part, static_cast<float*>(stream.scratch->get(worker, 0, kPackBytes)));
+  });
+}
+
+}  // namespace warpline::kernels::cpu

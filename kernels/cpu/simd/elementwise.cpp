@@ -1,0 +1,62 @@
+// Element-wise loops and sums, written so that the compiler vectorises them.
+#include "kernels/cpu/simd/level.h"
+
+namespace warpline::kernels::WARPLINE_SIMD_LEVEL {
+
+// NaN compares false and passes, both ways.
+void relu(std::int64_t count, const float* x, float* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = x[i] <= 0 ? 0.0F : x[i];
+}
+
+void relu_backward(std::int64_t count, const float* dy, const float* y, float* dx) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float gradient = dy[i];
+    dx[i] = y[i] <= 0 ? 0.0F : gradient;
+  }
+}
+
+void scale(std::int64_t count, float alpha, const float* x, float* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = alpha * x[i];
+}
+
+void axpy(std::int64_t count, float alpha, const float* x, float* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] += alpha * x[i];
+}
+
+void add(std::int64_t count, const float* a, const float* b, float* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = a[i] + b[i];
+}
+
+void mul(std::int64_t count, const float* a, const float* b, float* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = a[i] * b[i];
+}
+
+void add_scalar(std::int64_t count, const float* a, float b, float* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = a[i] + b;
+}
+
+// 16 partial sums, whatever the instruction set.
+double sum(std::int64_t count, const float* x) {
+  constexpr int kLanes = 16;
+  double lanes[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(x[i + lane]);
+  }
+  for (int lane = 0; i < count; ++i, ++lane) lanes[lane] += static_cast<double>(x[i]);
+  double total = 0;
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+  }
+  total = lanes[0];
+  return total;
+}
+
+void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, double* into) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const float* const line = x + row * columns;
+    for (std::int64_t i = 0; i < columns; ++i) into[i] += static_cast<double>(line[i]);
+  }
+}
+
+}  // namespace warpline::kernels::WARPLINE_SIMD_LEVEL

@@ -1,0 +1,70 @@
+// The inner loops of the cpu kernels. The files of this folder are compiled once for each instruction set, in
+// a namespace of its own (level.h), and this structure of function pointers is what the rest of the target
+// sees of them. They include nothing that defines inline functions: the linker keeps one copy of such a
+// function, and that copy must run on every machine.
+//
+// The set is chosen once for a process, by what the machine offers, so bits are the same from run to run on
+// one machine; no loop looks at the alignment of a pointer.
+#pragma once
+
+#include <cstdint>
+
+namespace warpline::kernels {
+
+// c[rows, columns] = alpha * a[rows, depth] b[depth, columns] + beta * c, where b is one panel of 1 or 2
+// vectors and can be read to its full width, and columns <= that width. Strides are in elements.
+struct PanelProduct {
+  std::int64_t rows = 0, columns = 0, depth = 0;
+  const float* a = nullptr;
+  std::int64_t a_row = 0, a_depth = 0;
+  const float* b = nullptr;
+  std::int64_t b_depth = 0;
+  int vectors = 2;
+  float* c = nullptr;
+  std::int64_t c_row = 0, c_column = 1;
+  float alpha = 1, beta = 0;  // beta = 0 does not read c
+};
+
+struct SgdNumbers {
+  float lr, momentum, one_minus_dampening, weight_decay;
+  bool nesterov, first_step;
+};
+
+struct AdamNumbers {
+  float step_size, beta1, beta2, one_minus_beta1, one_minus_beta2, eps, weight_decay, keep;
+  float inverse_sqrt_correction2;
+};
+
+struct Simd {
+  const char* name;
+  int width;  // floats in a vector
+
+  void (*panel_product)(const PanelProduct&);
+
+  void (*relu)(std::int64_t count, const float* x, float* y);
+  void (*relu_backward)(std::int64_t count, const float* dy, const float* y, float* dx);
+  void (*scale)(std::int64_t count, float alpha, const float* x, float* y);
+  void (*axpy)(std::int64_t count, float alpha, const float* x, float* y);
+  void (*add)(std::int64_t count, const float* a, const float* b, float* y);
+  void (*mul)(std::int64_t count, const float* a, const float* b, float* y);
+  void (*add_scalar)(std::int64_t count, const float* a, float b, float* y);
+  double (*sum)(std::int64_t count, const float* x);
+  // into[i] += sum over rows of x[row, i]
+  void (*sum_rows)(std::int64_t rows, std::int64_t columns, const float* x, double* into);
+
+  // Windows of 2 x 2 with stride 2, a row of `count` windows at a time.
+  void (*max_pool_2x2)(std::int64_t count, const float* top, const float* bottom, float* y,
+                       std::uint8_t* positions);
+  void (*max_pool_2x2_backward)(std::int64_t count, const float* dy, const std::uint8_t* positions,
+                                float* top, float* bottom);
+
+  void (*sgd)(std::int64_t count, const SgdNumbers&, const float* gradient, float* parameter,
+              float* momentum);
+  void (*adam)(std::int64_t count, const AdamNumbers&, const float* gradient, float* parameter,
+               float* exp_avg, float* exp_avg_sq);
+};
+
+// The fastest set that this machine runs.
+const Simd& simd();
+
+}  // namespace warpline::kernels
