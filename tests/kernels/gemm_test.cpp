@@ -1,0 +1,138 @@
+#include "tests/support/kernel_rows.h"
+#include "tests/support/random_data.h"
+#include "tests/support/tolerance.h"
+
+using namespace warpline;
+using namespace warpline::test;
+using kernels::Gemm;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Rows and columns exchanged.
+template <class T>
+Guarded<T> transposed(const Guarded<T>& matrix, std::int64_t rows, std::int64_t columns) {
+  Guarded<T> result(matrix.size());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) result[j * rows + i] = matrix[i * columns + j];
+  }
+  return result;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a product worked out by hand, with each transpose flag", "[gemm]", float, double,
+                   std::uint32_t) {
+  const Guarded<TestType> a{1, 2, 3, 4, 5, 6};                        // 2 x 3
+  const Guarded<TestType> b{1, 0, 2, 1, 3, 1, 0, 1, 0, 2, 4, 1};      // 3 x 4
+  const std::vector<TestType> expected{7, 8, 14, 6, 19, 17, 32, 15};  // 2 x 4
+  for (const bool transpose_a : {false, true}) {
+    for (const bool transpose_b : {false, true}) {
+      INFO("transpose " << transpose_a << transpose_b);
+      const GemmArgs args{2, 4, 3, transpose_a, transpose_b};
+      const auto left = transpose_a ? transposed(a, 2, 3) : a;
+      const auto right = transpose_b ? transposed(b, 3, 4) : b;
+      for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
+        Guarded<TestType> c(8);
+        gemm(left.data(), right.data(), c.data(), args);
+        CHECK(c.values() == expected);
+        CHECK(c.intact());
+      });
+    }
+  }
+}
+
+// Full and edge tiles alike: 64 and 67 straddle the tiles of every blocking.
+TEMPLATE_TEST_CASE("beta = 0 never reads c", "[gemm]", float, double) {
+  for (const auto& [m, n, k] : {std::array{64, 64, 64}, std::array{67, 35, 13}, std::array{5, 3, 0}}) {
+    for (const double alpha : {1.0, 0.0, -0.5}) {
+      INFO(m << " " << n << " " << k << " alpha " << alpha);
+      const GemmArgs args{m, n, k, false, false, alpha, 0.0};
+      const auto a = random_data<TestType>(m * k, Data::Reals, 1);
+      const auto b = random_data<TestType>(k * n, Data::Reals, 2);
+      for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
+        Guarded<TestType> c(m * n, static_cast<TestType>(kNaN));
+        gemm(a.data(), b.data(), c.data(), args);
+        CHECK(std::none_of(c.begin(), c.end(), [](TestType v) { return std::isnan(v); }));
+      });
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("alpha = 0 does not read a and b", "[gemm]", float, double) {
+  const std::int64_t m = 19, n = 33, k = 7;
+  for (const double beta : {0.0, 1.0, 0.5}) {
+    INFO("beta " << beta);
+    const GemmArgs args{m, n, k, false, true, 0.0, beta};
+    const Guarded<TestType> a(m * k, static_cast<TestType>(kNaN)), b(k * n, static_cast<TestType>(kNaN));
+    for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
+      Guarded<TestType> c(m * n, 6);
+      gemm(a.data(), b.data(), c.data(), args);
+      CHECK(c.values() == std::vector<TestType>(m * n, static_cast<TestType>(6 * beta)));
+    });
+  }
+}
+
+TEMPLATE_TEST_CASE("k = 0 gives beta * c", "[gemm]", float, double, std::uint32_t) {
+  for (const double beta : {0.0, 1.0, 3.0}) {
+    const GemmArgs args{5, 4, 0, false, false, 2.0, beta};
+    const Guarded<TestType> nothing(0);
+    for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
+      Guarded<TestType> c(20, 7);
+      gemm(nothing.data(), nothing.data(), c.data(), args);
+      CHECK(c.values() == std::vector<TestType>(20, static_cast<TestType>(7 * beta)));
+      CHECK(c.intact());
+    });
+  }
+}
+
+TEMPLATE_TEST_CASE("a NaN or infinity in a reaches its row of c and no other", "[gemm]", float, double) {
+  const std::int64_t m = 9, n = 17, k = 11, row = 4;
+  const GemmArgs args{m, n, k};
+  for (const double spoiler : {kNaN, std::numeric_limits<double>::infinity()}) {
+    auto a = random_data<TestType>(m * k, Data::Reals, 3);
+    a[row * k + 5] = static_cast<TestType>(spoiler);
+    const Guarded<TestType> b(k * n, TestType{0});  // 0 * inf is NaN
+    for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
+      Guarded<TestType> c(m * n, 1);
+      gemm(a.data(), b.data(), c.data(), args);
+      for (std::int64_t i = 0; i < m * n; ++i) {
+        if (std::isnan(c[i]) != (i / n == row)) FAIL_CHECK("c[" << i << "] is " << c[i]);
+      }
+      SUCCEED();
+    });
+  }
+}
+
+TEMPLATE_TEST_CASE("every row equals ref over sizes, flags and factors", "[gemm]", float, double,
+                   std::uint32_t) {
+  constexpr std::array<std::array<std::int64_t, 3>, 22> kSizes{{
+      {0, 5, 3},     {5, 0, 3},     {5, 3, 0},     {1, 1, 1},       {1, 97, 31},  {97, 1, 31},
+      {31, 29, 1},   {7, 9, 8},     {8, 8, 8},     {9, 15, 17},     {16, 16, 16}, {17, 31, 33},
+      {63, 64, 65},  {64, 63, 64},  {65, 66, 63},  {2, 3, 997},     {101, 2, 53}, {3, 101, 67},
+      {64, 10, 128}, {20, 576, 25}, {50, 64, 500}, {129, 130, 127},
+  }};
+  constexpr std::array<std::array<double, 2>, 5> kFactors{{{1, 0}, {1, 1}, {-2, 2}, {0, 3}, {2, 0}}};
+  Sweep<Gemm, TestType> sweep;
+  std::uint64_t seed = 1;
+  for (const auto& [m, n, k] : kSizes) {
+    for (const int flags : {0, 1, 2, 3}) {
+      const auto& [alpha, beta] = kFactors[seed % kFactors.size()];
+      const GemmArgs args{m, n, k, flags % 2 == 1, flags / 2 == 1, alpha, beta};
+      for (const Data data : {Data::Integers, Data::Reals}) {
+        INFO(m << " x " << n << " x " << k << " flags " << flags << " alpha " << alpha << " beta " << beta);
+        const auto a = random_data<TestType>(m * k, data, seed++);
+        const auto b = random_data<TestType>(k * n, data, seed++);
+        const auto c = random_data<TestType>(m * n, data, seed++);
+        const double tolerance = data == Data::Integers ? 0 : sum_tolerance<TestType>(k + 1, 2);
+        sweep.check(args, tolerance, [&](const Launch<Gemm>& gemm) {
+          Guarded<TestType> result = c;
+          gemm(a.data(), b.data(), result.data(), args);
+          return outputs(result);
+        });
+      }
+    }
+  }
+  sweep.report();
+}

@@ -1,0 +1,117 @@
+// Runs kernel tests on every row of the table: each target and variant. A sweep compares each row with `ref`
+// over many shapes, looks at the canaries, and asks for the same bits on each run with 1, 2 and 3 threads.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/core.h>
+
+#include "kernels/table.h"
+#include "kernels/thread_pool.h"
+#include "tests/support/guarded.h"
+
+namespace warpline::test {
+
+// A stream with a pool of that many threads, which lives until the program ends.
+const Stream& stream_of(DeviceKind target, int threads);
+
+std::string name_of(const kernels::Row& row);  // "cpu/blocked float32"
+
+// One row, ready to be called: launch(a, b, c, args).
+template <class Op>
+class Launch {
+ public:
+  Launch(const kernels::Row& row, int threads) : row_(&row), threads_(threads) {}
+  const kernels::Row& row() const { return *row_; }
+
+  template <class... Arguments>
+  void operator()(const Arguments&... arguments) const {
+    reinterpret_cast<typename Op::Function>(row_->function)(arguments..., stream_of(row_->target, threads_));
+  }
+
+ private:
+  const kernels::Row* row_;
+  int threads_;
+};
+
+// Calls body(launch) for each row of the op and dtype that supports the arguments; two threads.
+template <class Op, class Body>
+void for_each_row(DType dtype, const typename Op::Args& args, Body body) {
+  for (const kernels::Row& row : kernels::table()) {
+    if (row.op != Op::name || row.dtype != dtype) continue;
+    if (row.supports != nullptr && !row.supports(&args)) continue;
+    INFO(name_of(row));
+    body(Launch<Op>(row, 2));
+  }
+}
+
+// What one run wrote.
+struct Outputs {
+  std::vector<std::byte> bits;
+  std::vector<double> values;
+  bool intact = true;
+};
+
+template <class... T>
+Outputs outputs(const Guarded<T>&... arrays) {
+  Outputs result;
+  const auto append = [&](const auto& array) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(array.begin());
+    result.bits.insert(result.bits.end(), bytes, reinterpret_cast<const std::byte*>(array.end()));
+    result.values.insert(result.values.end(), array.begin(), array.end());
+    result.intact = result.intact && array.intact();
+  };
+  (append(arrays), ...);
+  return result;
+}
+
+// Empty when all values agree within the tolerance (NaN agrees with NaN only), else says where they do not.
+std::string first_difference(const std::vector<double>& actual, const std::vector<double>& expected,
+                             double tolerance);
+
+template <class Op, class T>
+class Sweep {
+ public:
+  // run(launch) fills the outputs afresh, launches, and returns outputs(...).
+  template <class Run>
+  void check(const typename Op::Args& args, double tolerance, Run run) {
+    ++cases_;
+    const Outputs expected = run(Launch<Op>(kernels::find(Op::name, DeviceKind::Ref, dtype_of<T>, &args), 1));
+    for (const kernels::Row& row : kernels::table()) {
+      if (row.op != Op::name || row.dtype != dtype_of<T>) continue;
+      int& ran = ran_[name_of(row)];
+      if (row.supports != nullptr && !row.supports(&args)) continue;
+      ++ran;
+      INFO(name_of(row));
+      const Outputs once = run(Launch<Op>(row, 1));
+      CHECK(once.intact);
+      CHECK(first_difference(once.values, expected.values, tolerance) == "");
+      if (row.target == DeviceKind::Ref) {
+        CHECK(once.bits == expected.bits);
+        continue;
+      }
+      for (const int threads : {1, 2, 3}) {
+        INFO(threads << " threads");
+        CHECK(run(Launch<Op>(row, threads)).bits == once.bits);
+      }
+    }
+  }
+
+  void report() const {
+    for (const auto& [row, ran] : ran_) fmt::print("{} {}: {} of {} cases\n", Op::name, row, ran, cases_);
+  }
+
+ private:
+  int cases_ = 0;
+  std::map<std::string, int> ran_;
+};
+
+}  // namespace warpline::test
