@@ -1,5 +1,5 @@
 #include "tests/support/kernel_rows.h"
-#include "tests/support/random_data.h"
+#include "tests/support/random_values.h"
 #include "tests/support/tolerance.h"
 
 using namespace warpline;
@@ -7,6 +7,8 @@ using namespace warpline::test;
 using kernels::Gemm;
 
 namespace {
+
+using Size = std::array<std::int64_t, 3>;  // m, n, k
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -45,14 +47,14 @@ TEMPLATE_TEST_CASE("a product worked out by hand, with each transpose flag", "[g
 
 // Full and edge tiles alike: 64 and 67 straddle the tiles of every blocking.
 TEMPLATE_TEST_CASE("beta = 0 never reads c", "[gemm]", float, double) {
-  for (const auto& [m, n, k] : {std::array{64, 64, 64}, std::array{67, 35, 13}, std::array{5, 3, 0}}) {
+  for (const Size& size : {Size{64, 64, 64}, Size{67, 35, 13}, Size{5, 3, 0}}) {
     for (const double alpha : {1.0, 0.0, -0.5}) {
-      INFO(m << " " << n << " " << k << " alpha " << alpha);
-      const GemmArgs args{m, n, k, false, false, alpha, 0.0};
-      const auto a = random_data<TestType>(m * k, Data::Reals, 1);
-      const auto b = random_data<TestType>(k * n, Data::Reals, 2);
+      const GemmArgs args{size[0], size[1], size[2], false, false, alpha, 0.0};
+      INFO(args.m << " x " << args.n << " x " << args.k << " alpha " << alpha);
+      const auto a = random_values<TestType>(args.m * args.k, Data::Reals, 1);
+      const auto b = random_values<TestType>(args.k * args.n, Data::Reals, 2);
       for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
-        Guarded<TestType> c(m * n, static_cast<TestType>(kNaN));
+        Guarded<TestType> c(args.m * args.n, static_cast<TestType>(kNaN));
         gemm(a.data(), b.data(), c.data(), args);
         CHECK(std::none_of(c.begin(), c.end(), [](TestType v) { return std::isnan(v); }));
       });
@@ -91,7 +93,7 @@ TEMPLATE_TEST_CASE("a NaN or infinity in a reaches its row of c and no other", "
   const std::int64_t m = 9, n = 17, k = 11, row = 4;
   const GemmArgs args{m, n, k};
   for (const double spoiler : {kNaN, std::numeric_limits<double>::infinity()}) {
-    auto a = random_data<TestType>(m * k, Data::Reals, 3);
+    auto a = random_values<TestType>(m * k, Data::Reals, 3);
     a[row * k + 5] = static_cast<TestType>(spoiler);
     const Guarded<TestType> b(k * n, TestType{0});  // 0 * inf is NaN
     for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
@@ -107,7 +109,7 @@ TEMPLATE_TEST_CASE("a NaN or infinity in a reaches its row of c and no other", "
 
 TEMPLATE_TEST_CASE("every row equals ref over sizes, flags and factors", "[gemm]", float, double,
                    std::uint32_t) {
-  constexpr std::array<std::array<std::int64_t, 3>, 22> kSizes{{
+  constexpr std::array<Size, 22> kSizes{{
       {0, 5, 3},     {5, 0, 3},     {5, 3, 0},     {1, 1, 1},       {1, 97, 31},  {97, 1, 31},
       {31, 29, 1},   {7, 9, 8},     {8, 8, 8},     {9, 15, 17},     {16, 16, 16}, {17, 31, 33},
       {63, 64, 65},  {64, 63, 64},  {65, 66, 63},  {2, 3, 997},     {101, 2, 53}, {3, 101, 67},
@@ -122,9 +124,9 @@ TEMPLATE_TEST_CASE("every row equals ref over sizes, flags and factors", "[gemm]
       const GemmArgs args{m, n, k, flags % 2 == 1, flags / 2 == 1, alpha, beta};
       for (const Data data : {Data::Integers, Data::Reals}) {
         INFO(m << " x " << n << " x " << k << " flags " << flags << " alpha " << alpha << " beta " << beta);
-        const auto a = random_data<TestType>(m * k, data, seed++);
-        const auto b = random_data<TestType>(k * n, data, seed++);
-        const auto c = random_data<TestType>(m * n, data, seed++);
+        const auto a = random_values<TestType>(m * k, data, seed++);
+        const auto b = random_values<TestType>(k * n, data, seed++);
+        const auto c = random_values<TestType>(m * n, data, seed++);
         const double tolerance = data == Data::Integers ? 0 : sum_tolerance<TestType>(k + 1, 2);
         sweep.check(args, tolerance, [&](const Launch<Gemm>& gemm) {
           Guarded<TestType> result = c;

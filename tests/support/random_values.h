@@ -16,7 +16,7 @@ enum class Data {
 
 // uint32 takes all its values either way: its arithmetic is exact modulo 2^32. Odd seeds start off alignment.
 template <class T>
-Guarded<T> random_data(std::int64_t size, Data data, std::uint64_t seed) {
+Guarded<T> random_values(std::int64_t size, Data data, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   Guarded<T> result(size, T{}, static_cast<std::int64_t>(seed % 2));
   for (T& value : result) {
