@@ -103,7 +103,10 @@ class Pass {
                             "forward pass",
                             describe(tensor), tensor.node()->name());
       }
-      leaf_of(tensor).boundary = true;
+      if (std::exchange(leaf_of(tensor).boundary, true)) {
+        fail<AutogradError>("backward", "a boundary lists each leaf once: {} is there twice",
+                            describe(tensor));
+      }
     }
   }
 
@@ -142,11 +145,15 @@ class Pass {
     }
   }
 
-  std::vector<Tensor> boundary_gradients(Context& context) {
+  // Also lets go of the boundary: a pending second half keeps only what it still needs.
+  std::vector<Tensor> take_boundary_gradients(Context& context) {
     std::vector<Tensor> gradients;
-    for (const Tensor& tensor : boundary_) {
+    for (const Tensor& tensor : std::exchange(boundary_, {})) {
       const bool wanted = tensor.defined() && tensor.requires_grad();
       gradients.push_back(wanted ? leaf_of(tensor).gradient.take(context) : Tensor());
+    }
+    for (Leaf& leaf : leaves_) {
+      if (leaf.boundary) leaf.tensor = Tensor();
     }
     return gradients;
   }
@@ -262,7 +269,7 @@ std::vector<Tensor> backward(Context& context, const std::vector<Tensor>& output
   const NoGrad no_grad(context);
   Pass pass(context, outputs, gradients, options.boundary);
   pass.run_whole(context, or_default(options.sink), options.retain_graph);
-  return pass.boundary_gradients(context);
+  return pass.take_boundary_gradients(context);
 }
 
 struct PendingWeights::State {
@@ -297,7 +304,7 @@ std::vector<Tensor> backward_input(Context& context, const std::vector<Tensor>& 
   auto state = std::make_unique<PendingWeights::State>(
       PendingWeights::State{Pass(context, outputs, gradients, boundary)});
   state->pass.run_input_half(context);
-  std::vector<Tensor> result = state->pass.boundary_gradients(context);
+  std::vector<Tensor> result = state->pass.take_boundary_gradients(context);
   pending.state_ = std::move(state);
   return result;
 }

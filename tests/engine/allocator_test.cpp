@@ -1,0 +1,123 @@
+#include "engine/allocator.h"
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "engine/storage.h"
+#include "kernels/error.h"
+
+using namespace warpline;
+
+TEST_CASE("blocks are aligned, unique and writable to the last byte", "[allocator]") {
+  const auto allocator = make_host_allocator();
+  std::set<void*> seen;
+  std::vector<std::size_t> sizes = {0,   0,   1,   63,  64,  65,  255,     256,
+                                    257, 320, 321, 511, 512, 513, 100'000, 1 << 20};
+  std::vector<void*> blocks;
+  for (const std::size_t bytes : sizes) {
+    void* data = allocator->allocate(bytes, {});
+    CHECK(reinterpret_cast<std::uintptr_t>(data) % 64 == 0);
+    CHECK(seen.insert(data).second);
+    std::memset(data, 1, bytes);
+    blocks.push_back(data);
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) allocator->deallocate(blocks[i], sizes[i]);
+}
+
+TEST_CASE("a block is never smaller than asked for and wastes at most a quarter", "[allocator]") {
+  // Through reserved_bytes, for every size around each class boundary.
+  int checked = 0;
+  for (std::size_t power = 8; power < 22; ++power) {
+    for (const std::size_t quarter : {4, 5, 6, 7}) {
+      const std::size_t edge = (std::size_t{1} << power) / 4 * quarter;
+      for (const std::size_t bytes : {edge - 1, edge, edge + 1}) {
+        const auto allocator = make_host_allocator();
+        allocator->deallocate(allocator->allocate(bytes, {}), bytes);
+        const auto reserved = static_cast<std::size_t>(allocator->stats().reserved_bytes);
+        REQUIRE(reserved >= bytes);
+        REQUIRE(reserved <= bytes + bytes / 4 + 64);
+        ++checked;
+      }
+    }
+  }
+  CHECK(checked == 14 * 4 * 3);
+}
+
+TEST_CASE("statistics count what is live as requested and what is held from the system", "[allocator]") {
+  const auto allocator = make_host_allocator();
+  void* a = allocator->allocate(100, {});
+  void* b = allocator->allocate(1000, {});
+  CHECK(allocator->stats().live_bytes == 1100);
+  CHECK(allocator->stats().live_blocks == 2);
+  CHECK(allocator->stats().system_allocations == 2);
+  allocator->deallocate(b, 1000);
+  CHECK(allocator->stats().live_bytes == 100);
+  CHECK(allocator->stats().peak_live_bytes == 1100);
+  CHECK(allocator->stats().reserved_bytes == 128 + 1024);
+  allocator->reset_peak();
+  CHECK(allocator->stats().peak_live_bytes == 100);
+  allocator->deallocate(a, 100);
+  CHECK(allocator->stats().live_blocks == 0);
+}
+
+TEST_CASE("in steady state the system is asked for nothing", "[allocator]") {
+  const auto allocator = make_host_allocator();
+  const auto step = [&](std::size_t more) {
+    std::vector<std::pair<void*, std::size_t>> blocks;
+    for (std::size_t i = 0; i < 50; ++i) {
+      const std::size_t bytes = 900 + 37 * i + more;
+      blocks.emplace_back(allocator->allocate(bytes, {}), bytes);
+    }
+    for (const auto& [data, bytes] : blocks) allocator->deallocate(data, bytes);
+  };
+  step(0);
+  const auto asked = allocator->stats().system_allocations;
+  CHECK(asked == 50);
+  for (int i = 0; i < 10; ++i) step(0);
+  CHECK(allocator->stats().system_allocations == asked);
+}
+
+TEST_CASE("threads share an allocator", "[allocator]") {
+  const auto allocator = make_host_allocator();
+  std::vector<int> clashes(4, 0);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 2000; ++i) {
+        const std::size_t bytes = 64 + static_cast<std::size_t>(i % 5) * 64;
+        auto* data = static_cast<unsigned char*>(allocator->allocate(bytes, {}));
+        std::memset(data, t, bytes);
+        for (std::size_t k = 0; k < bytes; ++k) clashes[static_cast<std::size_t>(t)] += data[k] != t;
+        allocator->deallocate(data, bytes);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(clashes == std::vector<int>(4, 0));
+  CHECK(allocator->stats().live_bytes == 0);
+}
+
+TEST_CASE("more memory than there is is a failure that says how much is live", "[allocator]") {
+  const auto allocator = make_host_allocator();
+  CHECK_THROWS_AS(allocator->allocate(std::size_t{1} << 61, {}), Failure);
+  CHECK_THROWS_AS(allocator->allocate(SIZE_MAX, {}), Failure);
+  CHECK(allocator->stats().live_blocks == 0);
+}
+
+TEST_CASE("a storage outlives everything but its last owner, and its allocator with it", "[allocator]") {
+  const auto live = Storage::live();
+  auto allocator = make_host_allocator();
+  {
+    const Storage storage(allocator, 10, {});
+    allocator.reset();
+    std::memset(storage.data(), 0, 10);
+    CHECK(Storage::live() == live + 1);
+    CHECK(storage.allocator().stats().live_bytes == 10);
+  }
+  CHECK(Storage::live() == live);
+}
