@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/tensor.h"
+#include "kernels/error.h"
 #include "parallel/signature.h"
 
 namespace warpline::parallel {
@@ -27,17 +28,26 @@ struct MismatchError : Failure {
   using Failure::Failure;
 };
 
-// One enqueued call. wait() returns when it is complete, or throws its error. Copies are handles on one call.
+// One enqueued call. Copies are handles on one call. A default Work is none: ValueError.
 class Work {
  public:
-  struct State;
+  // What a back end makes of a call.
+  struct State {
+    Signature signature;
+    virtual ~State() = default;
+    virtual void wait() = 0;
+    virtual bool done() const = 0;
+  };
   Work() = default;
   explicit Work(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  // Returns when the call is complete, or throws its error. The deadline counts from here, or from the last
+  // call that this communicator completed on this rank. ValueError inside the open group of the call.
   void wait() const;
-  bool done() const;
+  bool done() const;  // complete, or failed
   const Signature& signature() const;
 
  private:
+  State& state() const;
   std::shared_ptr<State> state_;
 };
 
@@ -45,8 +55,28 @@ struct Traffic {
   std::int64_t bytes_sent = 0, bytes_received = 0;  // payload
   std::int64_t messages_sent = 0,
                messages_received = 0;  // point-to-point messages, those inside collectives too
+  bool operator==(const Traffic&) const = default;
+  Traffic& operator+=(const Traffic& other) {
+    bytes_sent += other.bytes_sent;
+    bytes_received += other.bytes_received;
+    messages_sent += other.messages_sent;
+    messages_received += other.messages_received;
+    return *this;
+  }
 };
 
+// Sees each call of one rank and communicator when it is complete: for traces.
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  // On the communication thread. Microseconds of the system's clock; the start is when the call came to the
+  // head of the FIFO, so waiting for a peer counts.
+  virtual void call_done(const Signature& call, std::int64_t start_us, std::int64_t end_us) = 0;
+};
+
+// Calls may come from one thread at a time; abort() from any. A destructor first completes what is enqueued
+// (with the deadline); while an exception unwinds it drops it. Every call throws PeerError or this rank's own
+// error once any rank has failed.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -61,10 +91,12 @@ class Communicator {
 
   // Calls between begin and end progress together. Use Group. No nesting, no collectives inside (ValueError).
   virtual void group_begin() = 0;
-  virtual Work group_end() = 0;
+  virtual Work group_end() = 0;     // done when all calls of the group are; done at once without any
+  virtual void group_cancel() = 0;  // drops the calls since group_begin()
 
   // Collectives over all ranks of the communicator. In place where one tensor is given. With one rank they
-  // copy. all_reduce: every rank gets the sum (max) of all ranks' tensors, the same bits on each rank.
+  // copy. Input and output must not overlap (ValueError), except that all_gather's input may be its place in
+  // the output. all_reduce: every rank gets the sum (max) of all ranks' tensors, the same bits on each rank.
   virtual Work all_reduce(const Tensor& tensor, ReduceOp op, const Stream& stream) = 0;
   // output: count elements of the reduced input, which has size() * count.
   virtual Work reduce_scatter(const Tensor& input, const Tensor& output, ReduceOp op,
@@ -81,15 +113,18 @@ class Communicator {
   // on the others). The first error wins. Callable from any thread.
   virtual void abort(std::exception_ptr error) = 0;
 
-  virtual Traffic traffic() const = 0;  // of this rank, since construction
+  virtual Traffic traffic() const = 0;  // of this rank's completed calls on this communicator
+  // Null: none. Takes effect from the next call on.
+  virtual void observe(std::shared_ptr<CallObserver> observer) = 0;
 };
 
-// Scope of calls that progress together: an exchange in both directions is one group.
+// Scope of calls that progress together: an exchange in both directions is one group. Without end() the calls
+// are dropped.
 class Group {
  public:
   explicit Group(Communicator& communicator) : communicator_(communicator) { communicator_.group_begin(); }
   ~Group() {
-    if (open_) communicator_.group_end();
+    if (open_) communicator_.group_cancel();
   }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;

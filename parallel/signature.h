@@ -34,7 +34,15 @@ struct Signature {
   bool operator==(const Signature&) const = default;
 };
 
+constexpr bool is_point_to_point(CallKind kind) { return kind == CallKind::Send || kind == CallKind::Recv; }
+
 std::string_view to_string(CallKind kind);
-std::string to_string(const Signature& signature);  // "#7 send 3200 x float32 to rank 1, tag 12"
+std::string_view to_string(ReduceOp op);
+// "#7 send 3200 x float32 to rank 1, tag 12"; ranks are those of the communicator.
+std::string to_string(const Signature& signature);
+
+// What keeps two calls that meet from being one: "count 5 against 6", "send against all_reduce"; empty:
+// nothing. A send meets a receive; a collective meets itself on another rank. Sequence and peer may differ.
+std::string difference(const Signature& mine, const Signature& theirs);
 
 }  // namespace warpline::parallel

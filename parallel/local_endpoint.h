@@ -1,0 +1,49 @@
+// One rank's end of one communicator of back end `local`.
+#pragma once
+
+#include <memory>
+#include <random>
+
+#include "engine/context.h"
+#include "parallel/local_world.h"
+#include "parallel/point_to_point.h"
+
+namespace warpline::parallel::local {
+
+class Endpoint final : public PointToPoint {
+ public:
+  Endpoint(std::shared_ptr<World> world, std::shared_ptr<Domain> domain, int rank, Device device);
+
+  int rank() const override { return rank_; }
+  int size() const override { return domain_->size(); }
+  std::string name() const override { return domain_->name; }
+  Context& context() override { return context_; }
+
+  void exchange(std::span<const Message> messages) override;
+  void begin(std::span<const Signature> calls, std::int64_t collective) override;
+  void end() override;
+  std::unique_ptr<PointToPoint> child(const std::vector<int>& members, std::int64_t collective,
+                                      const std::string& name) override;
+  void fail(std::exception_ptr error) override;
+  void check() const override;
+  void time_out(const Signature& awaited, double seconds) override;
+  void cancel() override;
+  void leave() override;
+
+ private:
+  class Exchange;
+
+  Member& me() { return domain_->members[static_cast<std::size_t>(rank_)]; }
+  int world_rank() const { return domain_->members[static_cast<std::size_t>(rank_)].world_rank; }
+  void throw_if_over();  // failed or cancelled; under the lock
+  // Fails both ranks. Under the lock.
+  void disagree(int peer, const Signature& mine, const Signature& theirs, const std::string& what);
+
+  std::shared_ptr<World> world_;
+  std::shared_ptr<Domain> domain_;
+  int rank_;
+  Context context_;         // its own memory, so that messages do not show in the rank's figures
+  std::mt19937_64 random_;  // of the order in which a group is tried
+};
+
+}  // namespace warpline::parallel::local
