@@ -11,38 +11,57 @@ namespace warpline::kernels::cpu {
 
 namespace {
 
-// Sizes of one group of one image. Matrices: weight filters x patch, columns patch x pixels, y filters x
-// pixels.
-struct Sizes {
-  explicit Sizes(const Conv2dArgs& args)
-      : channels(args.channels / args.groups),
+// Where the parts of one group of one image begin: weight filters x patch, patches patch x pixels or its
+// transpose, y filters x pixels.
+struct Groups {
+  explicit Groups(const Conv2dArgs& args)
+      : patches(args, args.channels / args.groups),
+        channels(args.channels / args.groups),
         filters(args.filters / args.groups),
-        patch(channels * args.kernel_h * args.kernel_w),
-        pixels(args.out_h * args.out_w),
-        image(args.height * args.width),
-        work(std::max<std::int64_t>(1, args.filters * patch * pixels)) {}
-  std::int64_t channels, filters, patch, pixels, image;
-  std::int64_t work;  // multiply-adds of an image
+        patch(patches.rows()),
+        pixels(patches.columns()),
+        count(args.groups),
+        x_size(channels * args.height * args.width) {}
+
+  std::int64_t x(std::int64_t image, std::int64_t group) const { return (image * count + group) * x_size; }
+  std::int64_t y(std::int64_t image, std::int64_t group) const {
+    return (image * count + group) * filters * pixels;
+  }
+  std::int64_t weight(std::int64_t group) const { return group * filters * patch; }
+
+  // Images of a piece: some 60 microseconds of work, a few times what handing it out costs.
+  std::int64_t images_of_piece() const {
+    constexpr std::int64_t kPieceWork = std::int64_t{2} << 20;
+    return std::max<std::int64_t>(1,
+                                  kPieceWork / std::max<std::int64_t>(1, count * filters * patch * pixels));
+  }
+
+  Patches patches;
+  std::int64_t channels, filters, patch, pixels, count, x_size;
 };
 
-// Multiply-adds of a piece: some 60 microseconds, a few times what handing it out costs.
-constexpr std::int64_t kPieceWork = std::int64_t{2} << 20;
+// The memory of one worker.
+struct Buffers {
+  Buffers(const Stream& stream, int worker, const Patches& patches)
+      : pack(floats(stream, worker, 0, kPackDepth * kPackWidth)),
+        padded(floats(stream, worker, 1, patches.padded_size())),
+        matrix(floats(stream, worker, 2, patches.matrix_size())) {}
 
-std::int64_t images_of_piece(const Sizes& sizes) {
-  return std::max<std::int64_t>(1, kPieceWork / sizes.work);
-}
+  static float* floats(const Stream& stream, int worker, int slot, std::int64_t count) {
+    return static_cast<float*>(
+        stream.scratch->get(worker, slot, static_cast<std::size_t>(count) * sizeof(float)));
+  }
 
-float* floats(const Stream& stream, int worker, int slot, std::int64_t count) {
-  return static_cast<float*>(
-      stream.scratch->get(worker, slot, static_cast<std::size_t>(count) * sizeof(float)));
-}
+  float *pack, *padded, *matrix;
+};
 
-// body(image, group, worker)
+// body(image, group, buffers)
 template <class Body>
-void each_image(const Conv2dArgs& args, const Sizes& sizes, const Stream& stream, const Body& body) {
-  split(stream, args.batch, images_of_piece(sizes), [&](Range images, int worker) {
+void each_image(const Conv2dArgs& args, const Groups& groups, const Stream& stream, const Body& body) {
+  split(stream, args.batch, groups.images_of_piece(), [&](Range images, int worker) {
+    const Buffers buffers(stream, worker, groups.patches);
     for (std::int64_t image = images.begin; image < images.end; ++image) {
-      for (std::int64_t group = 0; group < args.groups; ++group) body(image, group, worker);
+      for (std::int64_t group = 0; group < args.groups; ++group) body(image, group, buffers);
     }
   });
 }
@@ -51,83 +70,72 @@ void each_image(const Conv2dArgs& args, const Sizes& sizes, const Stream& stream
 
 void conv2d_forward(const float* x, const float* weight, const float* bias, float* y, const Conv2dArgs& args,
                     const Stream& stream) {
-  const Sizes sizes(args);
-  each_image(args, sizes, stream, [&](std::int64_t image, std::int64_t group, int worker) {
-    float* const pack = floats(stream, worker, 0, kPackDepth * kPackWidth);
-    float* const columns = floats(stream, worker, 1, sizes.patch * sizes.pixels);
-    float* const to = y + (image * args.filters + group * sizes.filters) * sizes.pixels;
-    im2col(x + (image * args.channels + group * sizes.channels) * sizes.image, sizes.channels, args, columns);
-    if (bias != nullptr) {
-      for (std::int64_t f = 0; f < sizes.filters; ++f) {
-        std::fill_n(to + f * sizes.pixels, sizes.pixels, bias[group * sizes.filters + f]);
-      }
-    }
-    multiply({.m = sizes.filters,
-              .n = sizes.pixels,
-              .k = sizes.patch,
-              .a = weight + group * sizes.filters * sizes.patch,
-              .a_row = sizes.patch,
-              .b = columns,
-              .b_depth = sizes.pixels,
-              .c = to,
-              .c_row = sizes.pixels,
-              .beta = bias != nullptr ? 1.0F : 0.0F},
-             pack);
+  const Groups groups(args);
+  each_image(args, groups, stream, [&](std::int64_t image, std::int64_t group, const Buffers& buffers) {
+    groups.patches.pad(x + groups.x(image, group), buffers.padded);
+    groups.patches.to_columns(buffers.padded, buffers.matrix);
+    multiply({.m = groups.filters,
+              .n = groups.pixels,
+              .k = groups.patch,
+              .a = weight + groups.weight(group),
+              .a_row = groups.patch,
+              .b = buffers.matrix,
+              .b_depth = groups.pixels,
+              .c = y + groups.y(image, group),
+              .c_row = groups.pixels,
+              .bias = bias != nullptr ? bias + group * groups.filters : nullptr},
+             buffers.pack);
   });
 }
 
 void conv2d_backward_input(const float* dy, const float* weight, float* dx, const Conv2dArgs& args,
                            const Stream& stream) {
-  const Sizes sizes(args);
-  each_image(args, sizes, stream, [&](std::int64_t image, std::int64_t group, int worker) {
-    float* const pack = floats(stream, worker, 0, kPackDepth * kPackWidth);
-    float* const columns = floats(stream, worker, 1, sizes.patch * sizes.pixels);
-    multiply({.m = sizes.patch,
-              .n = sizes.pixels,
-              .k = sizes.filters,
-              .a = weight + group * sizes.filters * sizes.patch,
+  const Groups groups(args);
+  each_image(args, groups, stream, [&](std::int64_t image, std::int64_t group, const Buffers& buffers) {
+    multiply({.m = groups.patch,
+              .n = groups.pixels,
+              .k = groups.filters,
+              .a = weight + groups.weight(group),
               .a_row = 1,
-              .a_depth = sizes.patch,
-              .b = dy + (image * args.filters + group * sizes.filters) * sizes.pixels,
-              .b_depth = sizes.pixels,
-              .c = columns,
-              .c_row = sizes.pixels},
-             pack);
-    col2im(columns, sizes.channels, args,
-           dx + (image * args.channels + group * sizes.channels) * sizes.image);
+              .a_depth = groups.patch,
+              .b = dy + groups.y(image, group),
+              .b_depth = groups.pixels,
+              .c = buffers.matrix,
+              .c_row = groups.pixels},
+             buffers.pack);
+    groups.patches.from_columns(buffers.matrix, buffers.padded, dx + groups.x(image, group));
   });
 }
 
 void conv2d_backward_weight(const float* dy, const float* x, float* dweight, const Conv2dArgs& args,
                             const Stream& stream) {
-  const Sizes sizes(args);
-  const std::int64_t count = args.filters * sizes.patch;
-  if (args.batch == 0 || sizes.pixels == 0) {
+  const Groups groups(args);
+  const std::int64_t count = args.filters * groups.patch;
+  if (args.batch == 0 || groups.pixels == 0) {
     std::fill_n(dweight, count, 0.0F);
     return;
   }
   // Each piece sums its images into a copy of its own; the copies are added as a binary tree.
-  const std::int64_t pieces = std::min<std::int64_t>(8, pieces_of(args.batch, images_of_piece(sizes)));
-  float* const partial = pieces > 1 ? floats(stream, 0, 2, pieces * count) : dweight;
+  const std::int64_t pieces = std::min<std::int64_t>(8, pieces_of(args.batch, groups.images_of_piece()));
+  float* const partial = pieces > 1 ? Buffers::floats(stream, 0, 3, pieces * count) : dweight;
   stream.pool->run(pieces, [&](std::int64_t piece, int worker) {
-    float* const pack = floats(stream, worker, 0, kPackDepth * kPackWidth);
-    float* const rows = floats(stream, worker, 1, sizes.patch * sizes.pixels);
+    const Buffers buffers(stream, worker, groups.patches);
     const Range images = piece_of(args.batch, pieces, piece);
     for (std::int64_t image = images.begin; image < images.end; ++image) {
       for (std::int64_t group = 0; group < args.groups; ++group) {
-        im2row(x + (image * args.channels + group * sizes.channels) * sizes.image, sizes.channels, args,
-               rows);
-        multiply({.m = sizes.filters,
-                  .n = sizes.patch,
-                  .k = sizes.pixels,
-                  .a = dy + (image * args.filters + group * sizes.filters) * sizes.pixels,
-                  .a_row = sizes.pixels,
-                  .b = rows,
-                  .b_depth = sizes.patch,
-                  .c = partial + piece * count + group * sizes.filters * sizes.patch,
-                  .c_row = sizes.patch,
+        groups.patches.pad(x + groups.x(image, group), buffers.padded);
+        groups.patches.to_rows(buffers.padded, buffers.matrix);
+        multiply({.m = groups.filters,
+                  .n = groups.patch,
+                  .k = groups.pixels,
+                  .a = dy + groups.y(image, group),
+                  .a_row = groups.pixels,
+                  .b = buffers.matrix,
+                  .b_depth = groups.patch,
+                  .c = partial + piece * count + groups.weight(group),
+                  .c_row = groups.patch,
                   .beta = image == images.begin ? 0.0F : 1.0F},
-                 pack);
+                 buffers.pack);
       }
     }
   });
@@ -135,8 +143,7 @@ void conv2d_backward_weight(const float* dy, const float* x, float* dweight, con
   split_elements(stream, count, [&](std::int64_t at, std::int64_t size) {
     for (std::int64_t step = 1; step < pieces; step *= 2) {
       for (std::int64_t piece = 0; piece + step < pieces; piece += 2 * step) {
-        float* const into = partial + piece * count + at;
-        simd().axpy(size, 1.0F, partial + (piece + step) * count + at, into);
+        simd().axpy(size, 1.0F, partial + (piece + step) * count + at, partial + piece * count + at);
       }
     }
     std::copy_n(partial + at, size, dweight + at);

@@ -2,91 +2,117 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/simd/simd.h"
+
 namespace warpline::kernels::cpu {
 
-namespace {
+// What the patches reach: all of the padding that is used, and no input that none uses.
+Patches::Patches(const Conv2dArgs& args, std::int64_t channels)
+    : args_(args),
+      channels_(channels),
+      padded_h_((args.out_h - 1) * args.stride_h + (args.kernel_h - 1) * args.dilation_h + 1),
+      padded_w_((args.out_w - 1) * args.stride_w + (args.kernel_w - 1) * args.dilation_w + 1) {}
 
-struct Range {
-  std::int64_t begin, end;
-};
+std::int64_t Patches::padded_size() const { return channels_ * padded_h_ * padded_w_ + kCopySlack; }
 
-// The outputs o in 0..count whose input o * stride + offset lies in 0..size.
-Range inside(std::int64_t count, std::int64_t stride, std::int64_t offset, std::int64_t size) {
-  const auto ceil_divide = [&](std::int64_t a) { return a <= 0 ? 0 : (a + stride - 1) / stride; };
-  const std::int64_t begin = std::min(count, ceil_divide(-offset));
-  return {begin, std::clamp(ceil_divide(size - offset), begin, count)};
+std::int64_t Patches::matrix_size() const { return rows() * columns() + kCopySlack; }
+
+// body(padded row, image row or -1, first and last column that lie in the image)
+template <class Body>
+void Patches::each_padded_row(const Body& body) const {
+  const std::int64_t begin = std::min(args_.pad_w, padded_w_);
+  const std::int64_t end = std::clamp(args_.pad_w + args_.width, begin, padded_w_);
+  for (std::int64_t c = 0; c < channels_; ++c) {
+    for (std::int64_t row = 0; row < padded_h_; ++row) {
+      const std::int64_t h = row - args_.pad_h;
+      body(c * padded_h_ + row, h >= 0 && h < args_.height ? c * args_.height + h : -1, begin, end);
+    }
+  }
 }
 
-// body(row of columns, plane, r, s) for each channel and kernel cell.
-template <class Body>
-void each_cell(std::int64_t channels, const Conv2dArgs& args, const Body& body) {
-  std::int64_t row = 0;
-  for (std::int64_t c = 0; c < channels; ++c) {
-    for (std::int64_t r = 0; r < args.kernel_h; ++r) {
-      for (std::int64_t s = 0; s < args.kernel_w; ++s, ++row) {
-        body(row, c, r * args.dilation_h - args.pad_h, s * args.dilation_w - args.pad_w);
+void Patches::pad(const float* x, float* padded) const {
+  each_padded_row([&](std::int64_t row, std::int64_t from, std::int64_t begin, std::int64_t end) {
+    float* const to = padded + row * padded_w_;
+    if (from < 0) {
+      std::fill_n(to, padded_w_, 0.0F);
+      return;
+    }
+    std::fill_n(to, begin, 0.0F);
+    std::copy_n(x + from * args_.width, end - begin, to + begin);
+    std::fill(to + end, to + padded_w_, 0.0F);
+  });
+  std::fill_n(padded + channels_ * padded_h_ * padded_w_, kCopySlack, 0.0F);
+}
+
+void Patches::to_columns(const float* padded, float* matrix) const {
+  const std::int64_t row_stride = args_.stride_h * padded_w_;
+  float* to = matrix;
+  for (std::int64_t c = 0; c < channels_; ++c) {
+    for (std::int64_t r = 0; r < args_.kernel_h; ++r) {
+      for (std::int64_t s = 0; s < args_.kernel_w; ++s, to += columns()) {
+        const float* const from =
+            padded + (c * padded_h_ + r * args_.dilation_h) * padded_w_ + s * args_.dilation_w;
+        if (args_.stride_w == 1) {
+          simd().copy_rows(1, 0, args_.out_h, row_stride, args_.out_w, from, to);
+          continue;
+        }
+        for (std::int64_t h = 0; h < args_.out_h; ++h) {
+          for (std::int64_t w = 0; w < args_.out_w; ++w) {
+            to[h * args_.out_w + w] = from[h * row_stride + w * args_.stride_w];
+          }
+        }
       }
     }
   }
 }
 
-}  // namespace
-
-void im2col(const float* x, std::int64_t channels, const Conv2dArgs& args, float* columns) {
-  const std::int64_t width = args.out_w;
-  each_cell(channels, args, [&](std::int64_t row, std::int64_t c, std::int64_t h0, std::int64_t w0) {
-    const float* const plane = x + c * args.height * args.width;
-    float* to = columns + row * args.out_h * width;
-    const Range valid = inside(width, args.stride_w, w0, args.width);
-    for (std::int64_t oh = 0; oh < args.out_h; ++oh, to += width) {
-      const std::int64_t h = oh * args.stride_h + h0;
-      if (h < 0 || h >= args.height) {
-        std::fill_n(to, width, 0.0F);
+void Patches::to_rows(const float* padded, float* matrix) const {
+  float* to = matrix;
+  for (std::int64_t h = 0; h < args_.out_h; ++h) {
+    for (std::int64_t w = 0; w < args_.out_w; ++w, to += rows()) {
+      const float* const from = padded + h * args_.stride_h * padded_w_ + w * args_.stride_w;
+      if (args_.dilation_w == 1) {
+        simd().copy_rows(channels_, padded_h_ * padded_w_, args_.kernel_h, args_.dilation_h * padded_w_,
+                         args_.kernel_w, from, to);
         continue;
       }
-      const float* const from = plane + h * args.width + w0;
-      std::fill(to, to + valid.begin, 0.0F);
-      if (args.stride_w == 1) {
-        for (std::int64_t ow = valid.begin; ow < valid.end; ++ow) to[ow] = from[ow];
-      } else {
-        for (std::int64_t ow = valid.begin; ow < valid.end; ++ow) to[ow] = from[ow * args.stride_w];
+      float* cell = to;
+      for (std::int64_t c = 0; c < channels_; ++c) {
+        for (std::int64_t r = 0; r < args_.kernel_h; ++r) {
+          const float* const row = from + (c * padded_h_ + r * args_.dilation_h) * padded_w_;
+          for (std::int64_t s = 0; s < args_.kernel_w; ++s) *cell++ = row[s * args_.dilation_w];
+        }
       }
-      std::fill(to + valid.end, to + width, 0.0F);
-    }
-  });
-}
-
-void col2im(const float* columns, std::int64_t channels, const Conv2dArgs& args, float* dx) {
-  std::fill_n(dx, channels * args.height * args.width, 0.0F);
-  const std::int64_t width = args.out_w;
-  each_cell(channels, args, [&](std::int64_t row, std::int64_t c, std::int64_t h0, std::int64_t w0) {
-    float* const plane = dx + c * args.height * args.width;
-    const float* from = columns + row * args.out_h * width;
-    const Range valid = inside(width, args.stride_w, w0, args.width);
-    for (std::int64_t oh = 0; oh < args.out_h; ++oh, from += width) {
-      const std::int64_t h = oh * args.stride_h + h0;
-      if (h < 0 || h >= args.height) continue;
-      float* const to = plane + h * args.width + w0;
-      if (args.stride_w == 1) {
-        for (std::int64_t ow = valid.begin; ow < valid.end; ++ow) to[ow] += from[ow];
-      } else {
-        for (std::int64_t ow = valid.begin; ow < valid.end; ++ow) to[ow * args.stride_w] += from[ow];
-      }
-    }
-  });
-}
-
-void im2row(const float* x, std::int64_t channels, const Conv2dArgs& args, float* rows) {
-  const std::int64_t row_length = channels * args.kernel_h * args.kernel_w;
-  for (std::int64_t oh = 0; oh < args.out_h; ++oh) {
-    for (std::int64_t ow = 0; ow < args.out_w; ++ow, rows += row_length) {
-      each_cell(channels, args, [&](std::int64_t cell, std::int64_t c, std::int64_t h0, std::int64_t w0) {
-        const std::int64_t h = oh * args.stride_h + h0, w = ow * args.stride_w + w0;
-        const bool valid = h >= 0 && h < args.height && w >= 0 && w < args.width;
-        rows[cell] = valid ? x[(c * args.height + h) * args.width + w] : 0.0F;
-      });
     }
   }
+}
+
+void Patches::from_columns(const float* matrix, float* padded, float* dx) const {
+  std::fill_n(padded, channels_ * padded_h_ * padded_w_, 0.0F);
+  const std::int64_t row_stride = args_.stride_h * padded_w_;
+  const float* from = matrix;
+  for (std::int64_t c = 0; c < channels_; ++c) {
+    for (std::int64_t r = 0; r < args_.kernel_h; ++r) {
+      for (std::int64_t s = 0; s < args_.kernel_w; ++s, from += columns()) {
+        float* const to = padded + (c * padded_h_ + r * args_.dilation_h) * padded_w_ + s * args_.dilation_w;
+        if (args_.stride_w == 1) {
+          simd().add_rows(args_.out_h, args_.out_w, from, to, row_stride);
+          continue;
+        }
+        for (std::int64_t h = 0; h < args_.out_h; ++h) {
+          for (std::int64_t w = 0; w < args_.out_w; ++w) {
+            to[h * row_stride + w * args_.stride_w] += from[h * args_.out_w + w];
+          }
+        }
+      }
+    }
+  }
+  // Input that no patch reaches has gradient 0.
+  const bool all_used = padded_h_ >= args_.pad_h + args_.height && padded_w_ >= args_.pad_w + args_.width;
+  if (!all_used) std::fill_n(dx, channels_ * args_.height * args_.width, 0.0F);
+  each_padded_row([&](std::int64_t row, std::int64_t to, std::int64_t begin, std::int64_t end) {
+    if (to >= 0) std::copy_n(padded + row * padded_w_ + begin, end - begin, dx + to * args_.width);
+  });
 }
 
 }  // namespace warpline::kernels::cpu

@@ -48,6 +48,7 @@ void multiply(const Product& p, float* pack) {
       part.c_column = p.c_column;
       part.alpha = p.alpha;
       part.beta = k0 == 0 ? p.beta : 1;
+      part.bias = k0 == 0 ? p.bias : nullptr;
       const std::int64_t width = part.vectors * vector;
       if (p.b_column != 1 || columns < width) {
         pack_panel(part.b, p, depth, columns, width, pack);

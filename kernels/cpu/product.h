@@ -6,7 +6,8 @@
 
 namespace warpline::kernels::cpu {
 
-// c[m,n] = alpha * a[m,k] b[k,n] + beta * c; strides in elements; beta = 0 does not read c; k > 0.
+// c[m,n] = alpha * (a[m,k] b[k,n] + bias[m]) + beta * c; strides in elements; beta = 0 does not read c; k >
+// 0.
 struct Product {
   std::int64_t m = 0, n = 0, k = 0;
   const float* a = nullptr;
@@ -16,10 +17,11 @@ struct Product {
   float* c = nullptr;
   std::int64_t c_row = 0, c_column = 1;
   float alpha = 1, beta = 0;
+  const float* bias = nullptr;  // may be null
 
-  // The same product as c^T = b^T a^T.
+  // The same product as c^T = b^T a^T; without bias.
   Product transposed() const {
-    return {n, m, k, b, b_column, b_depth, a, a_depth, a_row, c, c_column, c_row, alpha, beta};
+    return {n, m, k, b, b_column, b_depth, a, a_depth, a_row, c, c_column, c_row, alpha, beta, nullptr};
   }
 };
 

@@ -34,6 +34,9 @@ void mul(std::int64_t count, const float* a, const float* b, float* y);
 void add_scalar(std::int64_t count, const float* a, float b, float* y);
 double sum(std::int64_t count, const float* x);
 void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, double* into);
+void copy_rows(std::int64_t blocks, std::int64_t block_stride, std::int64_t rows, std::int64_t row_stride,
+               std::int64_t length, const float* from, float* to);
+void add_rows(std::int64_t rows, std::int64_t length, const float* from, float* to, std::int64_t row_stride);
 void max_pool_2x2(std::int64_t count, const float* top, const float* bottom, float* y,
                   std::uint8_t* positions);
 void max_pool_2x2_backward(std::int64_t count, const float* dy, const std::uint8_t* positions, float* top,

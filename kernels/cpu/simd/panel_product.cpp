@@ -26,6 +26,7 @@ template <int R, int V, std::size_t... T>
 void tile(const PanelProduct& p, std::int64_t row, std::index_sequence<T...>) {
   // T counts the R * V vectors of the tile, row by row.
   Vector sums[R * V] = {};
+  if (p.bias != nullptr) ((sums[T] += p.bias[row + static_cast<std::int64_t>(T / V)]), ...);
   const float* a = p.a + row * p.a_row;
   const float* b = p.b;
   const std::int64_t a_row = p.a_row, a_depth = p.a_depth, b_depth = p.b_depth;

@@ -22,8 +22,12 @@ struct PanelProduct {
   int vectors = 2;
   float* c = nullptr;
   std::int64_t c_row = 0, c_column = 1;
-  float alpha = 1, beta = 0;  // beta = 0 does not read c
+  float alpha = 1, beta = 0;    // beta = 0 does not read c
+  const float* bias = nullptr;  // one number a row, added before alpha; may be null
 };
+
+// copy_rows reads and writes up to this many floats more than it is asked to.
+inline constexpr std::int64_t kCopySlack = 7;
 
 struct SgdNumbers {
   float lr, momentum, one_minus_dampening, weight_decay;
@@ -51,6 +55,13 @@ struct Simd {
   double (*sum)(std::int64_t count, const float* x);
   // into[i] += sum over rows of x[row, i]
   void (*sum_rows)(std::int64_t rows, std::int64_t columns, const float* x, double* into);
+
+  // Copies blocks x rows x length floats, contiguous at `to`.
+  void (*copy_rows)(std::int64_t blocks, std::int64_t block_stride, std::int64_t rows,
+                    std::int64_t row_stride, std::int64_t length, const float* from, float* to);
+  // Adds rows x length contiguous floats to rows that are row_stride apart.
+  void (*add_rows)(std::int64_t rows, std::int64_t length, const float* from, float* to,
+                   std::int64_t row_stride);
 
   // Windows of 2 x 2 with stride 2, a row of `count` windows at a time.
   void (*max_pool_2x2)(std::int64_t count, const float* top, const float* bottom, float* y,
