@@ -13,14 +13,14 @@ namespace {
 template <class Body>
 void each_plane(const MaxPool2dArgs& args, const Stream& stream, const Body& body) {
   const std::int64_t cost = std::max<std::int64_t>(1, args.height * args.width);
-  split(stream, args.planes, std::max<std::int64_t>(1, kGrain / cost), [&](Range range, int) {
-    for (std::int64_t plane = range.begin; plane < range.end; ++plane) body(plane);
+  split(stream, args.planes, std::max<std::int64_t>(1, kGrain / cost), [&](Range range, int worker) {
+    for (std::int64_t plane = range.begin; plane < range.end; ++plane) body(plane, worker);
   });
 }
 
 template <class Position>
 void forward(const float* x, float* y, Position* positions, const MaxPool2dArgs& args, const Stream& stream) {
-  each_plane(args, stream, [&](std::int64_t plane) {
+  each_plane(args, stream, [&](std::int64_t plane, int) {
     const float* const from = x + plane * args.height * args.width;
     std::int64_t to = plane * args.out_h * args.out_w;
     for (std::int64_t oh = 0; oh < args.out_h; ++oh) {
@@ -86,7 +86,7 @@ void max_pool2d_forward(const float* x, float* y, void* positions, const MaxPool
 void max_pool2d_backward(const float* dy, const void* positions, float* dx, const MaxPool2dArgs& args,
                          const Stream& stream) {
   with_positions(positions, args, [&](const auto* typed_positions) {
-    each_plane(args, stream, [&](std::int64_t plane) {
+    each_plane(args, stream, [&](std::int64_t plane, int) {
       float* const to = dx + plane * args.height * args.width;
       std::fill_n(to, args.height * args.width, 0.0F);
       each_winner(typed_positions, plane, args,
@@ -98,7 +98,7 @@ void max_pool2d_backward(const float* dy, const void* positions, float* dx, cons
 void max_pool2d_indices(const void* positions, std::int64_t* indices, const MaxPool2dArgs& args,
                         const Stream& stream) {
   with_positions(positions, args, [&](const auto* typed_positions) {
-    each_plane(args, stream, [&](std::int64_t plane) {
+    each_plane(args, stream, [&](std::int64_t plane, int) {
       each_winner(typed_positions, plane, args,
                   [&](std::int64_t at, std::int64_t h, std::int64_t w) { indices[at] = h * args.width + w; });
     });
@@ -114,19 +114,31 @@ bool max_pool2d_is_2x2(const void* args) {
 
 void max_pool2d_forward_2x2(const float* x, float* y, void* positions, const MaxPool2dArgs& args,
                             const Stream& stream) {
-  each_plane(args, stream, [&](std::int64_t plane) {
+  const std::int64_t pairs = 2 * args.out_h * args.out_w;  // of a plane
+  const auto bytes = static_cast<std::size_t>(pairs) * (sizeof(float) + sizeof(std::int32_t));
+  each_plane(args, stream, [&](std::int64_t plane, int worker) {
+    auto* const best = static_cast<float*>(stream.scratch->get(worker, 0, bytes));
+    auto* const side = reinterpret_cast<std::int32_t*>(best + pairs);
+    const float* const from = x + plane * args.height * args.width;
+    if (2 * args.out_w == args.width) {
+      simd().max_pairs(pairs, from, best, side);
+    } else {
+      for (std::int64_t h = 0; h < 2 * args.out_h; ++h) {
+        simd().max_pairs(args.out_w, from + h * args.width, best + h * args.out_w, side + h * args.out_w);
+      }
+    }
     for (std::int64_t oh = 0; oh < args.out_h; ++oh) {
-      const float* const top = x + (plane * args.height + 2 * oh) * args.width;
+      const std::int64_t top = 2 * oh * args.out_w, bottom = top + args.out_w;
       const std::int64_t to = (plane * args.out_h + oh) * args.out_w;
-      simd().max_pool_2x2(args.out_w, top, top + args.width, y + to,
-                          static_cast<std::uint8_t*>(positions) + to);
+      simd().max_rows(args.out_w, best + top, side + top, best + bottom, side + bottom, y + to,
+                      static_cast<std::uint8_t*>(positions) + to);
     }
   });
 }
 
 void max_pool2d_backward_2x2(const float* dy, const void* positions, float* dx, const MaxPool2dArgs& args,
                              const Stream& stream) {
-  each_plane(args, stream, [&](std::int64_t plane) {
+  each_plane(args, stream, [&](std::int64_t plane, int) {
     // An odd last row or column belongs to no window.
     if (2 * args.out_h < args.height || 2 * args.out_w < args.width) {
       std::fill_n(dx + plane * args.height * args.width, args.height * args.width, 0.0F);

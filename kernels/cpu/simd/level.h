@@ -37,8 +37,9 @@ void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, double* i
 void copy_rows(std::int64_t blocks, std::int64_t block_stride, std::int64_t rows, std::int64_t row_stride,
                std::int64_t length, const float* from, float* to);
 void add_rows(std::int64_t rows, std::int64_t length, const float* from, float* to, std::int64_t row_stride);
-void max_pool_2x2(std::int64_t count, const float* top, const float* bottom, float* y,
-                  std::uint8_t* positions);
+void max_pairs(std::int64_t count, const float* x, float* best, std::int32_t* position);
+void max_rows(std::int64_t count, const float* top, const std::int32_t* top_position, const float* bottom,
+              const std::int32_t* bottom_position, float* y, std::uint8_t* positions);
 void max_pool_2x2_backward(std::int64_t count, const float* dy, const std::uint8_t* positions, float* top,
                            float* bottom);
 void sgd(std::int64_t count, const SgdNumbers& n, const float* gradient, float* parameter, float* momentum);

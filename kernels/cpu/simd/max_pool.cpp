@@ -1,22 +1,27 @@
-// Max-pool's usual case, windows of 2 x 2 side by side, without a branch.
+// Max-pool's usual case, windows of 2 x 2 side by side, without a branch: first pairs along the rows, then
+// the two rows. Comparing in this order keeps the first of equal numbers in row-major order, and the last
+// NaN.
 #include "kernels/cpu/simd/level.h"
 
 namespace warpline::kernels::WARPLINE_SIMD_LEVEL {
 
-// Takes v if it is larger, or NaN: the last NaN of a window wins, of equal numbers the first.
-void max_pool_2x2(std::int64_t count, const float* top, const float* bottom, float* y,
-                  std::uint8_t* positions) {
+void max_pairs(std::int64_t count, const float* x, float* best, std::int32_t* position) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const float v[4] = {top[2 * i], top[2 * i + 1], bottom[2 * i], bottom[2 * i + 1]};
-    float best = v[0];
-    int position = 0;
-    for (int p = 1; p < 4; ++p) {
-      const bool take = v[p] > best || v[p] != v[p];
-      best = take ? v[p] : best;
-      position = take ? p : position;
-    }
-    y[i] = best;
-    positions[i] = static_cast<std::uint8_t>(position);
+    const float left = x[2 * i], right = x[2 * i + 1];
+    const int take = static_cast<int>(right > left) | static_cast<int>(right != right);
+    best[i] = take != 0 ? right : left;
+    position[i] = take;
+  }
+}
+
+void max_rows(std::int64_t count, const float* top, const std::int32_t* top_position, const float* bottom,
+              const std::int32_t* bottom_position, float* y, std::uint8_t* positions) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float a = top[i], b = bottom[i];
+    const int pa = top_position[i], pb = bottom_position[i] + 2;
+    const int take = static_cast<int>(b > a) | static_cast<int>(b != b);
+    y[i] = take != 0 ? b : a;
+    positions[i] = static_cast<std::uint8_t>(take != 0 ? pb : pa);
   }
 }
 

@@ -63,9 +63,13 @@ struct Simd {
   void (*add_rows)(std::int64_t rows, std::int64_t length, const float* from, float* to,
                    std::int64_t row_stride);
 
-  // Windows of 2 x 2 with stride 2, a row of `count` windows at a time.
-  void (*max_pool_2x2)(std::int64_t count, const float* top, const float* bottom, float* y,
-                       std::uint8_t* positions);
+  // Max-pool by windows of 2 x 2 with stride 2. The larger of each pair, and whether it is the second; then
+  // the larger of two rows of such pairs, and its position 0..3; backwards, a row of `count` windows at a
+  // time.
+  void (*max_pairs)(std::int64_t count, const float* x, float* best, std::int32_t* position);
+  void (*max_rows)(std::int64_t count, const float* top, const std::int32_t* top_position,
+                   const float* bottom, const std::int32_t* bottom_position, float* y,
+                   std::uint8_t* positions);
   void (*max_pool_2x2_backward)(std::int64_t count, const float* dy, const std::uint8_t* positions,
                                 float* top, float* bottom);
 
