@@ -10,8 +10,6 @@ namespace {
 
 using Size = std::array<std::int64_t, 3>;  // m, n, k
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 // Rows and columns exchanged.
 template <class T>
 Guarded<T> transposed(const Guarded<T>& matrix, std::int64_t rows, std::int64_t columns) {
@@ -54,7 +52,7 @@ TEMPLATE_TEST_CASE("beta = 0 never reads c", "[gemm]", float, double) {
       const auto a = random_values<TestType>(args.m * args.k, Data::Reals, 1);
       const auto b = random_values<TestType>(args.k * args.n, Data::Reals, 2);
       for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
-        Guarded<TestType> c(args.m * args.n, static_cast<TestType>(kNaN));
+        Guarded<TestType> c(args.m * args.n, kNaN<TestType>);
         gemm(a.data(), b.data(), c.data(), args);
         CHECK(std::none_of(c.begin(), c.end(), [](TestType v) { return std::isnan(v); }));
       });
@@ -67,7 +65,7 @@ TEMPLATE_TEST_CASE("alpha = 0 does not read a and b", "[gemm]", float, double) {
   for (const double beta : {0.0, 1.0, 0.5}) {
     INFO("beta " << beta);
     const GemmArgs args{m, n, k, false, true, 0.0, beta};
-    const Guarded<TestType> a(m * k, static_cast<TestType>(kNaN)), b(k * n, static_cast<TestType>(kNaN));
+    const Guarded<TestType> a(m * k, kNaN<TestType>), b(k * n, kNaN<TestType>);
     for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
       Guarded<TestType> c(m * n, 6);
       gemm(a.data(), b.data(), c.data(), args);
@@ -92,9 +90,9 @@ TEMPLATE_TEST_CASE("k = 0 gives beta * c", "[gemm]", float, double, std::uint32_
 TEMPLATE_TEST_CASE("a NaN or infinity in a reaches its row of c and no other", "[gemm]", float, double) {
   const std::int64_t m = 9, n = 17, k = 11, row = 4;
   const GemmArgs args{m, n, k};
-  for (const double spoiler : {kNaN, std::numeric_limits<double>::infinity()}) {
+  for (const TestType spoiler : {kNaN<TestType>, kInf<TestType>}) {
     auto a = random_values<TestType>(m * k, Data::Reals, 3);
-    a[row * k + 5] = static_cast<TestType>(spoiler);
+    a[row * k + 5] = spoiler;
     const Guarded<TestType> b(k * n, TestType{0});  // 0 * inf is NaN
     for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
       Guarded<TestType> c(m * n, 1);

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <type_traits>
 
 #include "tests/support/guarded.h"
 
 namespace warpline::test {
+
+template <class T>
+inline constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+template <class T>
+inline constexpr T kInf = std::numeric_limits<T>::infinity();
 
 enum class Data {
   Integers,  // -4..4: sums of products below 2^20 terms are exact in float32, so any order gives one answer
@@ -28,6 +34,23 @@ Guarded<T> random_values(std::int64_t size, Data data, std::uint64_t seed) {
     } else {
       value = static_cast<T>(static_cast<double>(bits >> 11) * 0x1p-52 - 1.0);
     }
+  }
+  return result;
+}
+
+// An output before its kernel ran: what is not overwritten shows.
+template <class T>
+Guarded<T> unwritten(std::int64_t size) {
+  return Guarded<T>(size, std::is_floating_point_v<T> ? kNaN<T> : static_cast<T>(0xdeadbeef));
+}
+
+// i * multiplier mod modulus, centred: whole numbers that a line of any language repeats, for literals worked
+// out elsewhere.
+template <class T>
+Guarded<T> pattern(std::int64_t size, std::int64_t multiplier, std::int64_t modulus) {
+  Guarded<T> result(size);
+  for (std::int64_t i = 0; i < size; ++i) {
+    result[i] = static_cast<T>(i * multiplier % modulus - modulus / 2);
   }
   return result;
 }
