@@ -18,8 +18,9 @@ struct Groups {
       : patches(args, args.channels / args.groups),
         channels(args.channels / args.groups),
         filters(args.filters / args.groups),
-        patch(patches.rows()),
-        pixels(patches.columns()),
+        patch(patches.cells()),
+        pixels(args.out_h * args.out_w),
+        line(args.out_w),
         count(args.groups),
         x_size(channels * args.height * args.width) {}
 
@@ -37,7 +38,7 @@ struct Groups {
   }
 
   Patches patches;
-  std::int64_t channels, filters, patch, pixels, count, x_size;
+  std::int64_t channels, filters, patch, pixels, line, count, x_size;
 };
 
 // The memory of one worker.
@@ -73,18 +74,21 @@ void conv2d_forward(const float* x, const float* weight, const float* bias, floa
   const Groups groups(args);
   each_image(args, groups, stream, [&](std::int64_t image, std::int64_t group, const Buffers& buffers) {
     groups.patches.pad(x + groups.x(image, group), buffers.padded);
-    groups.patches.to_columns(buffers.padded, buffers.matrix);
-    multiply({.m = groups.filters,
-              .n = groups.pixels,
-              .k = groups.patch,
-              .a = weight + groups.weight(group),
-              .a_row = groups.patch,
-              .b = buffers.matrix,
-              .b_depth = groups.pixels,
-              .c = y + groups.y(image, group),
-              .c_row = groups.pixels,
-              .bias = bias != nullptr ? bias + group * groups.filters : nullptr},
-             buffers.pack);
+    groups.patches.each_block([&](Range lines) {
+      groups.patches.to_columns(buffers.padded, lines, buffers.matrix);
+      multiply({.m = groups.filters,
+                .n = lines.size() * groups.line,
+                .k = groups.patch,
+                .a = weight + groups.weight(group),
+                .a_row = groups.patch,
+                .b = buffers.matrix,
+                .b_depth = lines.size() * groups.line,
+                .c = y + groups.y(image, group) + lines.begin * groups.line,
+                .c_row = groups.pixels,
+                .bias = bias != nullptr ? bias + group * groups.filters : nullptr,
+                .b_wide = true},
+               buffers.pack);
+    });
   });
 }
 
@@ -92,18 +96,22 @@ void conv2d_backward_input(const float* dy, const float* weight, float* dx, cons
                            const Stream& stream) {
   const Groups groups(args);
   each_image(args, groups, stream, [&](std::int64_t image, std::int64_t group, const Buffers& buffers) {
-    multiply({.m = groups.patch,
-              .n = groups.pixels,
-              .k = groups.filters,
-              .a = weight + groups.weight(group),
-              .a_row = 1,
-              .a_depth = groups.patch,
-              .b = dy + groups.y(image, group),
-              .b_depth = groups.pixels,
-              .c = buffers.matrix,
-              .c_row = groups.pixels},
-             buffers.pack);
-    groups.patches.from_columns(buffers.matrix, buffers.padded, dx + groups.x(image, group));
+    groups.patches.clear(buffers.padded);
+    groups.patches.each_block([&](Range lines) {
+      multiply({.m = groups.patch,
+                .n = lines.size() * groups.line,
+                .k = groups.filters,
+                .a = weight + groups.weight(group),
+                .a_row = 1,
+                .a_depth = groups.patch,
+                .b = dy + groups.y(image, group) + lines.begin * groups.line,
+                .b_depth = groups.pixels,
+                .c = buffers.matrix,
+                .c_row = lines.size() * groups.line},
+               buffers.pack);
+      groups.patches.add_columns(buffers.matrix, lines, buffers.padded);
+    });
+    groups.patches.unpad(buffers.padded, dx + groups.x(image, group));
   });
 }
 
@@ -124,18 +132,21 @@ void conv2d_backward_weight(const float* dy, const float* x, float* dweight, con
     for (std::int64_t image = images.begin; image < images.end; ++image) {
       for (std::int64_t group = 0; group < args.groups; ++group) {
         groups.patches.pad(x + groups.x(image, group), buffers.padded);
-        groups.patches.to_rows(buffers.padded, buffers.matrix);
-        multiply({.m = groups.filters,
-                  .n = groups.patch,
-                  .k = groups.pixels,
-                  .a = dy + groups.y(image, group),
-                  .a_row = groups.pixels,
-                  .b = buffers.matrix,
-                  .b_depth = groups.patch,
-                  .c = partial + piece * count + groups.weight(group),
-                  .c_row = groups.patch,
-                  .beta = image == images.begin ? 0.0F : 1.0F},
-                 buffers.pack);
+        groups.patches.each_block([&](Range lines) {
+          groups.patches.to_rows(buffers.padded, lines, buffers.matrix);
+          multiply({.m = groups.filters,
+                    .n = groups.patch,
+                    .k = lines.size() * groups.line,
+                    .a = dy + groups.y(image, group) + lines.begin * groups.line,
+                    .a_row = groups.pixels,
+                    .b = buffers.matrix,
+                    .b_depth = groups.patch,
+                    .c = partial + piece * count + groups.weight(group),
+                    .c_row = groups.patch,
+                    .beta = image == images.begin && lines.begin == 0 ? 0.0F : 1.0F,
+                    .b_wide = true},
+                   buffers.pack);
+        });
       }
     }
   });

@@ -50,10 +50,11 @@ void gemm(const float* a, const float* b, float* c, const GemmArgs& args, const 
       std::clamp<std::int64_t>(product.m * product.n / kPieceWork * product.k +
                                    product.m * product.n % kPieceWork * product.k / kPieceWork,
                                1, 16);
-  // Cutting along the columns shares no packing; along the rows only where the columns are few.
-  const bool by_columns = product.n >= 4 * kPackWidth;
+  // Pieces along the columns pack parts of b of their own. Where columns are few, pieces along the rows all
+  // pack the same: they must have rows enough to pay for it.
+  const bool by_columns = product.n >= kPackWidth;
   const std::int64_t length = by_columns ? product.n : product.m;
-  const std::int64_t unit = by_columns ? kPackWidth : 12;
+  const std::int64_t unit = by_columns ? kPanel : 132;
   const std::int64_t pieces = std::min(wanted, pieces_of(length, unit));
   stream.pool->run(pieces, [&](std::int64_t piece, int worker) {
     const Range range = piece_of(length, pieces, piece, unit);

@@ -2,20 +2,32 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/product.h"
 #include "kernels/cpu/simd/simd.h"
 
 namespace warpline::kernels::cpu {
 
-// What the patches reach: all of the padding that is used, and no input that none uses.
+namespace {
+
+constexpr std::int64_t kBlockFloats = 65536;  // of a block's matrix: 256 KiB
+
+}  // namespace
+
+// The padded image is what the patches reach: all of the padding that is used, and no input that none uses.
 Patches::Patches(const Conv2dArgs& args, std::int64_t channels)
     : args_(args),
       channels_(channels),
       padded_h_((args.out_h - 1) * args.stride_h + (args.kernel_h - 1) * args.dilation_h + 1),
-      padded_w_((args.out_w - 1) * args.stride_w + (args.kernel_w - 1) * args.dilation_w + 1) {}
+      padded_w_((args.out_w - 1) * args.stride_w + (args.kernel_w - 1) * args.dilation_w + 1) {
+  const std::int64_t line = std::max<std::int64_t>(1, cells() * args.out_w);
+  block_lines_ = std::clamp<std::int64_t>(kBlockFloats / line, 1, std::max<std::int64_t>(1, args.out_h));
+}
 
 std::int64_t Patches::padded_size() const { return channels_ * padded_h_ * padded_w_ + kCopySlack; }
 
-std::int64_t Patches::matrix_size() const { return rows() * columns() + kCopySlack; }
+std::int64_t Patches::matrix_size() const {
+  return block_lines_ * args_.out_w * cells() + std::max(kCopySlack, kPanel);
+}
 
 // body(padded row, image row or -1, first and last column that lie in the image)
 template <class Body>
@@ -26,6 +38,16 @@ void Patches::each_padded_row(const Body& body) const {
     for (std::int64_t row = 0; row < padded_h_; ++row) {
       const std::int64_t h = row - args_.pad_h;
       body(c * padded_h_ + row, h >= 0 && h < args_.height ? c * args_.height + h : -1, begin, end);
+    }
+  }
+}
+
+template <class Body>
+void Patches::each_cell(Range lines, const Body& body) const {
+  for (std::int64_t c = 0; c < channels_; ++c) {
+    for (std::int64_t r = 0; r < args_.kernel_h; ++r) {
+      const std::int64_t row = c * padded_h_ + lines.begin * args_.stride_h + r * args_.dilation_h;
+      for (std::int64_t s = 0; s < args_.kernel_w; ++s) body(row * padded_w_ + s * args_.dilation_w);
     }
   }
 }
@@ -41,35 +63,28 @@ void Patches::pad(const float* x, float* padded) const {
     std::copy_n(x + from * args_.width, end - begin, to + begin);
     std::fill(to + end, to + padded_w_, 0.0F);
   });
-  std::fill_n(padded + channels_ * padded_h_ * padded_w_, kCopySlack, 0.0F);
 }
 
-void Patches::to_columns(const float* padded, float* matrix) const {
+void Patches::to_columns(const float* padded, Range lines, float* matrix) const {
   const std::int64_t row_stride = args_.stride_h * padded_w_;
   float* to = matrix;
-  for (std::int64_t c = 0; c < channels_; ++c) {
-    for (std::int64_t r = 0; r < args_.kernel_h; ++r) {
-      for (std::int64_t s = 0; s < args_.kernel_w; ++s, to += columns()) {
-        const float* const from =
-            padded + (c * padded_h_ + r * args_.dilation_h) * padded_w_ + s * args_.dilation_w;
-        if (args_.stride_w == 1) {
-          simd().copy_rows(1, 0, args_.out_h, row_stride, args_.out_w, from, to);
-          continue;
-        }
-        for (std::int64_t h = 0; h < args_.out_h; ++h) {
-          for (std::int64_t w = 0; w < args_.out_w; ++w) {
-            to[h * args_.out_w + w] = from[h * row_stride + w * args_.stride_w];
-          }
-        }
-      }
+  each_cell(lines, [&](std::int64_t first) {
+    const float* const from = padded + first;
+    if (args_.stride_w == 1) {
+      simd().copy_rows(1, 0, lines.size(), row_stride, args_.out_w, from, to);
+      to += lines.size() * args_.out_w;
+      return;
     }
-  }
+    for (std::int64_t h = 0; h < lines.size(); ++h) {
+      for (std::int64_t w = 0; w < args_.out_w; ++w) *to++ = from[h * row_stride + w * args_.stride_w];
+    }
+  });
 }
 
-void Patches::to_rows(const float* padded, float* matrix) const {
+void Patches::to_rows(const float* padded, Range lines, float* matrix) const {
   float* to = matrix;
-  for (std::int64_t h = 0; h < args_.out_h; ++h) {
-    for (std::int64_t w = 0; w < args_.out_w; ++w, to += rows()) {
+  for (std::int64_t h = lines.begin; h < lines.end; ++h) {
+    for (std::int64_t w = 0; w < args_.out_w; ++w, to += cells()) {
       const float* const from = padded + h * args_.stride_h * padded_w_ + w * args_.stride_w;
       if (args_.dilation_w == 1) {
         simd().copy_rows(channels_, padded_h_ * padded_w_, args_.kernel_h, args_.dilation_h * padded_w_,
@@ -77,36 +92,30 @@ void Patches::to_rows(const float* padded, float* matrix) const {
         continue;
       }
       float* cell = to;
-      for (std::int64_t c = 0; c < channels_; ++c) {
-        for (std::int64_t r = 0; r < args_.kernel_h; ++r) {
-          const float* const row = from + (c * padded_h_ + r * args_.dilation_h) * padded_w_;
-          for (std::int64_t s = 0; s < args_.kernel_w; ++s) *cell++ = row[s * args_.dilation_w];
-        }
-      }
+      each_cell({0, 0}, [&](std::int64_t first) { *cell++ = from[first]; });
     }
   }
 }
 
-void Patches::from_columns(const float* matrix, float* padded, float* dx) const {
-  std::fill_n(padded, channels_ * padded_h_ * padded_w_, 0.0F);
+void Patches::clear(float* padded) const { std::fill_n(padded, channels_ * padded_h_ * padded_w_, 0.0F); }
+
+void Patches::add_columns(const float* matrix, Range lines, float* padded) const {
   const std::int64_t row_stride = args_.stride_h * padded_w_;
   const float* from = matrix;
-  for (std::int64_t c = 0; c < channels_; ++c) {
-    for (std::int64_t r = 0; r < args_.kernel_h; ++r) {
-      for (std::int64_t s = 0; s < args_.kernel_w; ++s, from += columns()) {
-        float* const to = padded + (c * padded_h_ + r * args_.dilation_h) * padded_w_ + s * args_.dilation_w;
-        if (args_.stride_w == 1) {
-          simd().add_rows(args_.out_h, args_.out_w, from, to, row_stride);
-          continue;
-        }
-        for (std::int64_t h = 0; h < args_.out_h; ++h) {
-          for (std::int64_t w = 0; w < args_.out_w; ++w) {
-            to[h * row_stride + w * args_.stride_w] += from[h * args_.out_w + w];
-          }
-        }
-      }
+  each_cell(lines, [&](std::int64_t first) {
+    float* const to = padded + first;
+    if (args_.stride_w == 1) {
+      simd().add_rows(lines.size(), args_.out_w, from, to, row_stride);
+      from += lines.size() * args_.out_w;
+      return;
     }
-  }
+    for (std::int64_t h = 0; h < lines.size(); ++h) {
+      for (std::int64_t w = 0; w < args_.out_w; ++w) to[h * row_stride + w * args_.stride_w] += *from++;
+    }
+  });
+}
+
+void Patches::unpad(const float* padded, float* dx) const {
   // Input that no patch reaches has gradient 0.
   const bool all_used = padded_h_ >= args_.pad_h + args_.height && padded_w_ >= args_.pad_w + args_.width;
   if (!all_used) std::fill_n(dx, channels_ * args_.height * args_.width, 0.0F);

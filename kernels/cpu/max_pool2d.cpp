@@ -127,12 +127,8 @@ void max_pool2d_forward_2x2(const float* x, float* y, void* positions, const Max
         simd().max_pairs(args.out_w, from + h * args.width, best + h * args.out_w, side + h * args.out_w);
       }
     }
-    for (std::int64_t oh = 0; oh < args.out_h; ++oh) {
-      const std::int64_t top = 2 * oh * args.out_w, bottom = top + args.out_w;
-      const std::int64_t to = (plane * args.out_h + oh) * args.out_w;
-      simd().max_rows(args.out_w, best + top, side + top, best + bottom, side + bottom, y + to,
-                      static_cast<std::uint8_t*>(positions) + to);
-    }
+    const std::int64_t to = plane * args.out_h * args.out_w;
+    simd().max_rows(args.out_h, args.out_w, best, side, y + to, static_cast<std::uint8_t*>(positions) + to);
   });
 }
 
@@ -143,12 +139,10 @@ void max_pool2d_backward_2x2(const float* dy, const void* positions, float* dx, 
     if (2 * args.out_h < args.height || 2 * args.out_w < args.width) {
       std::fill_n(dx + plane * args.height * args.width, args.height * args.width, 0.0F);
     }
-    for (std::int64_t oh = 0; oh < args.out_h; ++oh) {
-      float* const top = dx + (plane * args.height + 2 * oh) * args.width;
-      const std::int64_t from = (plane * args.out_h + oh) * args.out_w;
-      simd().max_pool_2x2_backward(args.out_w, dy + from, static_cast<const std::uint8_t*>(positions) + from,
-                                   top, top + args.width);
-    }
+    const std::int64_t from = plane * args.out_h * args.out_w;
+    simd().max_pool_2x2_backward(args.out_h, args.out_w, dy + from,
+                                 static_cast<const std::uint8_t*>(positions) + from,
+                                 dx + plane * args.height * args.width, args.width);
   });
 }
 

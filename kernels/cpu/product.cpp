@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/split.h"
 
 namespace warpline::kernels::cpu {
 
 namespace {
 
-// columns of b from `b`, padded with zeros to `width`, row after row.
+// `columns` columns of b, padded with zeros to `width`, row after row.
 void pack_panel(const float* b, const Product& p, std::int64_t depth, std::int64_t columns,
                 std::int64_t width, float* to) {
   if (p.b_column == 1) {
@@ -18,44 +19,76 @@ void pack_panel(const float* b, const Product& p, std::int64_t depth, std::int64
     }
     return;
   }
-  for (std::int64_t j = 0; j < width; ++j) {
-    for (std::int64_t k = 0; k < depth; ++k) {
-      to[k * width + j] = j < columns ? b[k * p.b_depth + j * p.b_column] : 0.0F;
+  // By blocks of 16 x width: what is written stays in the first cache until it is full.
+  constexpr std::int64_t kBlock = 16;
+  for (std::int64_t k0 = 0; k0 < depth; k0 += kBlock) {
+    const std::int64_t end = std::min(depth, k0 + kBlock);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      for (std::int64_t k = k0; k < end; ++k) to[k * width + j] = b[k * p.b_depth + j * p.b_column];
     }
+    for (std::int64_t k = k0; k < end; ++k) std::fill(to + k * width + columns, to + (k + 1) * width, 0.0F);
   }
 }
 
+struct Panel {
+  std::int64_t column, columns;
+  int vectors;
+  const float* b;
+  std::int64_t b_depth;
+};
+
 }  // namespace
 
+// Loops as in Goto and van de Geijn: a block of b is packed once and stays in the second cache while the rows
+// of a pass by; a tile of a stays in the first while the panels of the block pass by.
 void multiply(const Product& p, float* pack) {
-  const std::int64_t vector = simd().width, panel = 2 * vector;
+  const std::int64_t vector = simd().width;
+  const std::int64_t row_tiles = pieces_of(p.m, simd().tile_rows);
   for (std::int64_t k0 = 0; k0 < p.k; k0 += kPackDepth) {
     const std::int64_t depth = std::min(kPackDepth, p.k - k0);
-    for (std::int64_t j0 = 0; j0 < p.n; j0 += panel) {
-      const std::int64_t columns = std::min(panel, p.n - j0);
-      PanelProduct part;
-      part.rows = p.m;
-      part.columns = columns;
-      part.depth = depth;
-      part.a = p.a + k0 * p.a_depth;
-      part.a_row = p.a_row;
-      part.a_depth = p.a_depth;
-      part.b = p.b + k0 * p.b_depth + j0 * p.b_column;
-      part.b_depth = p.b_depth;
-      part.vectors = columns > vector ? 2 : 1;
-      part.c = p.c + j0 * p.c_column;
-      part.c_row = p.c_row;
-      part.c_column = p.c_column;
-      part.alpha = p.alpha;
-      part.beta = k0 == 0 ? p.beta : 1;
-      part.bias = k0 == 0 ? p.bias : nullptr;
-      const std::int64_t width = part.vectors * vector;
-      if (p.b_column != 1 || columns < width) {
-        pack_panel(part.b, p, depth, columns, width, pack);
-        part.b = pack;
-        part.b_depth = width;
+    for (std::int64_t block = 0; block < p.n; block += kPackWidth) {
+      const std::int64_t end = std::min(p.n, block + kPackWidth);
+      Panel panels[kPackWidth / 8];
+      int count = 0;
+      float* to = pack;
+      for (std::int64_t j = block; j < end; j += 2 * vector) {
+        Panel& panel = panels[count++];
+        panel.column = j;
+        panel.columns = std::min(2 * vector, end - j);
+        panel.vectors = panel.columns > vector ? 2 : 1;
+        panel.b = p.b + k0 * p.b_depth + j * p.b_column;
+        panel.b_depth = p.b_depth;
+        const std::int64_t width = panel.vectors * vector;
+        if (p.b_column != 1 || (panel.columns < width && !p.b_wide)) {
+          pack_panel(panel.b, p, depth, panel.columns, width, to);
+          panel.b = to;
+          panel.b_depth = width;
+          to += depth * width;
+        }
       }
-      simd().panel_product(part);
+      for (std::int64_t t = 0; t < row_tiles; ++t) {
+        // Tiles as even as possible: 50 rows are five tiles of 10, not four of 12 and one of 2.
+        const Range rows = piece_of(p.m, row_tiles, t);
+        for (const Panel* panel = panels; panel < panels + count; ++panel) {
+          TileProduct tile;
+          tile.rows = rows.size();
+          tile.columns = panel->columns;
+          tile.depth = depth;
+          tile.a = p.a + rows.begin * p.a_row + k0 * p.a_depth;
+          tile.a_row = p.a_row;
+          tile.a_depth = p.a_depth;
+          tile.b = panel->b;
+          tile.b_depth = panel->b_depth;
+          tile.vectors = panel->vectors;
+          tile.c = p.c + rows.begin * p.c_row + panel->column * p.c_column;
+          tile.c_row = p.c_row;
+          tile.c_column = p.c_column;
+          tile.alpha = p.alpha;
+          tile.beta = k0 == 0 ? p.beta : 1;
+          tile.bias = k0 == 0 && p.bias != nullptr ? p.bias + rows.begin : nullptr;
+          simd().tile_product(tile);
+        }
+      }
     }
   }
 }

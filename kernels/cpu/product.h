@@ -18,15 +18,18 @@ struct Product {
   std::int64_t c_row = 0, c_column = 1;
   float alpha = 1, beta = 0;
   const float* bias = nullptr;  // may be null
+  bool b_wide = false;          // rows of b can be read up to a multiple of kPanel floats
 
   // The same product as c^T = b^T a^T; without bias.
   Product transposed() const {
-    return {n, m, k, b, b_column, b_depth, a, a_depth, a_row, c, c_column, c_row, alpha, beta, nullptr};
+    return {n,     m, k,        b,     b_column, b_depth, a,       a_depth,
+            a_row, c, c_column, c_row, alpha,    beta,    nullptr, false};
   }
 };
 
 // Bytes of memory that multiply() packs panels of b into.
-inline constexpr std::int64_t kPackDepth = 512, kPackWidth = 32;
+inline constexpr std::int64_t kPackDepth = 512, kPackWidth = 128;
+inline constexpr std::int64_t kPanel = 32;  // a multiple of every panel's width
 inline constexpr std::size_t kPackBytes = kPackDepth * kPackWidth * sizeof(float);
 
 // Broadcasts the elements of a, loads vectors along the rows of b: of an operand that is read as b a copy is

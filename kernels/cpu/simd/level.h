@@ -24,7 +24,7 @@ inline Vector load(const float* from) {
 
 inline void store(float* to, const Vector& v) { __builtin_memcpy(to, &v, sizeof v); }
 
-void panel_product(const PanelProduct& p);
+void tile_product(const TileProduct& p);
 void relu(std::int64_t count, const float* x, float* y);
 void relu_backward(std::int64_t count, const float* dy, const float* y, float* dx);
 void scale(std::int64_t count, float alpha, const float* x, float* y);
@@ -38,10 +38,10 @@ void copy_rows(std::int64_t blocks, std::int64_t block_stride, std::int64_t rows
                std::int64_t length, const float* from, float* to);
 void add_rows(std::int64_t rows, std::int64_t length, const float* from, float* to, std::int64_t row_stride);
 void max_pairs(std::int64_t count, const float* x, float* best, std::int32_t* position);
-void max_rows(std::int64_t count, const float* top, const std::int32_t* top_position, const float* bottom,
-              const std::int32_t* bottom_position, float* y, std::uint8_t* positions);
-void max_pool_2x2_backward(std::int64_t count, const float* dy, const std::uint8_t* positions, float* top,
-                           float* bottom);
+void max_rows(std::int64_t rows, std::int64_t count, const float* best, const std::int32_t* position,
+              float* y, std::uint8_t* positions);
+void max_pool_2x2_backward(std::int64_t rows, std::int64_t count, const float* dy,
+                           const std::uint8_t* positions, float* dx, std::int64_t dx_row);
 void sgd(std::int64_t count, const SgdNumbers& n, const float* gradient, float* parameter, float* momentum);
 void adam(std::int64_t count, const AdamNumbers& n, const float* gradient, float* parameter, float* exp_avg,
           float* exp_avg_sq);

@@ -10,7 +10,8 @@ extern const Simd kSimd;
 const Simd kSimd = {
     .name = WARPLINE_NAME(WARPLINE_SIMD_LEVEL),
     .width = kWidth,
-    .panel_product = &panel_product,
+    .tile_rows = kTileRows,
+    .tile_product = &tile_product,
     .relu = &relu,
     .relu_backward = &relu_backward,
     .scale = &scale,

@@ -1,9 +1,23 @@
 // Max-pool's usual case, windows of 2 x 2 side by side, without a branch: first pairs along the rows, then
 // the two rows. Comparing in this order keeps the first of equal numbers in row-major order, and the last
-// NaN.
+// NaN. Rows are short (12 and 4 windows in LeNet), so they are taken four windows at a time.
 #include "kernels/cpu/simd/level.h"
 
 namespace warpline::kernels::WARPLINE_SIMD_LEVEL {
+
+namespace {
+
+constexpr int kLanes = 4;
+
+// Calls body(first, number of windows), the number being the constant kLanes but for the tail.
+template <class Body>
+inline void by_lanes(std::int64_t count, const Body& body) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) body(i, kLanes);
+  for (; i < count; ++i) body(i, 1);
+}
+
+}  // namespace
 
 void max_pairs(std::int64_t count, const float* x, float* best, std::int32_t* position) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -14,26 +28,43 @@ void max_pairs(std::int64_t count, const float* x, float* best, std::int32_t* po
   }
 }
 
-void max_rows(std::int64_t count, const float* top, const std::int32_t* top_position, const float* bottom,
-              const std::int32_t* bottom_position, float* y, std::uint8_t* positions) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float a = top[i], b = bottom[i];
-    const int pa = top_position[i], pb = bottom_position[i] + 2;
-    const int take = static_cast<int>(b > a) | static_cast<int>(b != b);
-    y[i] = take != 0 ? b : a;
-    positions[i] = static_cast<std::uint8_t>(take != 0 ? pb : pa);
+void max_rows(std::int64_t rows, std::int64_t count, const float* best, const std::int32_t* position,
+              float* y, std::uint8_t* positions) {
+  for (std::int64_t row = 0; row < rows; ++row, best += 2 * count, position += 2 * count) {
+    by_lanes(count, [&](std::int64_t i, int lanes) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        const float a = best[i + lane], b = best[count + i + lane];
+        const int pa = position[i + lane], pb = position[count + i + lane] + 2;
+        const int take = static_cast<int>(b > a) | static_cast<int>(b != b);
+        y[i + lane] = take != 0 ? b : a;
+        positions[i + lane] = static_cast<std::uint8_t>(take != 0 ? pb : pa);
+      }
+    });
+    y += count;
+    positions += count;
   }
 }
 
-void max_pool_2x2_backward(std::int64_t count, const float* dy, const std::uint8_t* positions, float* top,
-                           float* bottom) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float gradient = dy[i];
-    const int position = positions[i];
-    top[2 * i] = position == 0 ? gradient : 0.0F;
-    top[2 * i + 1] = position == 1 ? gradient : 0.0F;
-    bottom[2 * i] = position == 2 ? gradient : 0.0F;
-    bottom[2 * i + 1] = position == 3 ? gradient : 0.0F;
+void max_pool_2x2_backward(std::int64_t rows, std::int64_t count, const float* dy,
+                           const std::uint8_t* positions, float* dx, std::int64_t dx_row) {
+  for (std::int64_t row = 0; row < rows; ++row, dx += 2 * dx_row) {
+    float* const bottom = dx + dx_row;
+    by_lanes(count, [&](std::int64_t i, int lanes) {
+      float cells[4][kLanes] = {};
+      for (int lane = 0; lane < lanes; ++lane) {
+        for (int cell = 0; cell < 4; ++cell) {
+          cells[cell][lane] = positions[i + lane] == cell ? dy[i + lane] : 0.0F;
+        }
+      }
+      for (int lane = 0; lane < lanes; ++lane) {
+        dx[2 * (i + lane)] = cells[0][lane];
+        dx[2 * (i + lane) + 1] = cells[1][lane];
+        bottom[2 * (i + lane)] = cells[2][lane];
+        bottom[2 * (i + lane) + 1] = cells[3][lane];
+      }
+    });
+    dy += count;
+    positions += count;
   }
 }
 

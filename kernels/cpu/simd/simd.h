@@ -11,9 +11,10 @@
 
 namespace warpline::kernels {
 
-// c[rows, columns] = alpha * a[rows, depth] b[depth, columns] + beta * c, where b is one panel of 1 or 2
-// vectors and can be read to its full width, and columns <= that width. Strides are in elements.
-struct PanelProduct {
+// c[rows, columns] = alpha * a[rows, depth] b[depth, columns] + beta * c for up to Simd::tile_rows rows,
+// where b is 1 or 2 vectors wide and can be read to that width, and columns <= that width. Strides are in
+// elements.
+struct TileProduct {
   std::int64_t rows = 0, columns = 0, depth = 0;
   const float* a = nullptr;
   std::int64_t a_row = 0, a_depth = 0;
@@ -41,9 +42,10 @@ struct AdamNumbers {
 
 struct Simd {
   const char* name;
-  int width;  // floats in a vector
+  int width;      // floats in a vector
+  int tile_rows;  // most rows of a TileProduct
 
-  void (*panel_product)(const PanelProduct&);
+  void (*tile_product)(const TileProduct&);
 
   void (*relu)(std::int64_t count, const float* x, float* y);
   void (*relu_backward)(std::int64_t count, const float* dy, const float* y, float* dx);
@@ -64,14 +66,13 @@ struct Simd {
                    std::int64_t row_stride);
 
   // Max-pool by windows of 2 x 2 with stride 2. The larger of each pair, and whether it is the second; then
-  // the larger of two rows of such pairs, and its position 0..3; backwards, a row of `count` windows at a
-  // time.
+  // the larger of two rows of `count` such pairs, and its position 0..3. dx_row: from one row of dx to the
+  // next.
   void (*max_pairs)(std::int64_t count, const float* x, float* best, std::int32_t* position);
-  void (*max_rows)(std::int64_t count, const float* top, const std::int32_t* top_position,
-                   const float* bottom, const std::int32_t* bottom_position, float* y,
-                   std::uint8_t* positions);
-  void (*max_pool_2x2_backward)(std::int64_t count, const float* dy, const std::uint8_t* positions,
-                                float* top, float* bottom);
+  void (*max_rows)(std::int64_t rows, std::int64_t count, const float* best, const std::int32_t* position,
+                   float* y, std::uint8_t* positions);
+  void (*max_pool_2x2_backward)(std::int64_t rows, std::int64_t count, const float* dy,
+                                const std::uint8_t* positions, float* dx, std::int64_t dx_row);
 
   void (*sgd)(std::int64_t count, const SgdNumbers&, const float* gradient, float* parameter,
               float* momentum);

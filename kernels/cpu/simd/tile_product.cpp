@@ -11,9 +11,9 @@ namespace warpline::kernels::WARPLINE_SIMD_LEVEL {
 namespace {
 
 // Writes a tile that lies in `tile` (row-major, `stride` floats a row) where c's strides want it.
-void scatter(const PanelProduct& p, const float* tile, int stride, std::int64_t row, int rows) {
+void scatter(const TileProduct& p, const float* tile, int stride, int rows) {
   for (int i = 0; i < rows; ++i) {
-    float* const c = p.c + (row + i) * p.c_row;
+    float* const c = p.c + i * p.c_row;
     for (std::int64_t j = 0; j < p.columns; ++j) {
       float& to = c[j * p.c_column];
       const float product = p.alpha * tile[i * stride + j];
@@ -23,11 +23,13 @@ void scatter(const PanelProduct& p, const float* tile, int stride, std::int64_t 
 }
 
 template <int R, int V, std::size_t... T>
-void tile(const PanelProduct& p, std::int64_t row, std::index_sequence<T...>) {
+void tile(const TileProduct& p, std::index_sequence<T...>) {
   // T counts the R * V vectors of the tile, row by row.
   Vector sums[R * V] = {};
-  if (p.bias != nullptr) ((sums[T] += p.bias[row + static_cast<std::int64_t>(T / V)]), ...);
-  const float* a = p.a + row * p.a_row;
+  if (p.bias != nullptr) ((sums[T] += p.bias[T / V]), ...);
+  // c is written last; its lines come while the sums run.
+  for (int i = 0; i < R; ++i) __builtin_prefetch(p.c + i * p.c_row, 1);
+  const float* a = p.a;
   const float* b = p.b;
   const std::int64_t a_row = p.a_row, a_depth = p.a_depth, b_depth = p.b_depth;
   for (std::int64_t k = p.depth; k > 0; --k) {
@@ -38,7 +40,7 @@ void tile(const PanelProduct& p, std::int64_t row, std::index_sequence<T...>) {
     b += b_depth;
   }
   if (p.columns == V * kWidth && p.c_column == 1) {
-    float* const c = p.c + row * p.c_row;
+    float* const c = p.c;
     if (p.beta == 0) {
       (store(c + static_cast<std::int64_t>(T / V) * p.c_row + T % V * kWidth, p.alpha * sums[T]), ...);
     } else {
@@ -48,34 +50,29 @@ void tile(const PanelProduct& p, std::int64_t row, std::index_sequence<T...>) {
   } else {
     alignas(64) float buffer[R * V * kWidth];
     (store(buffer + T * kWidth, sums[T]), ...);
-    scatter(p, buffer, V * kWidth, row, R);
+    scatter(p, buffer, V * kWidth, R);
   }
 }
 
 template <int R, int V>
-void tile(const PanelProduct& p, std::int64_t row) {
-  tile<R, V>(p, row, std::make_index_sequence<R * V>{});
+void tile(const TileProduct& p) {
+  tile<R, V>(p, std::make_index_sequence<R * V>{});
 }
 
 template <int V, int... R>
-void rows(const PanelProduct& p, std::integer_sequence<int, R...>) {
-  using Tile = void (*)(const PanelProduct&, std::int64_t);
-  constexpr Tile kTiles[] = {&tile<R + 1, V>...};
-  // Tiles as even as possible: 50 rows are five tiles of 10, not four of 12 and one of 2.
-  const std::int64_t tiles = (p.rows + kTileRows - 1) / kTileRows;
-  for (std::int64_t t = 0; t < tiles; ++t) {
-    const std::int64_t begin = p.rows * t / tiles, end = p.rows * (t + 1) / tiles;
-    kTiles[end - begin - 1](p, begin);
-  }
+void tile_of(const TileProduct& p, std::integer_sequence<int, R...>) {
+  using Tile = void (*)(const TileProduct&);
+  static constexpr Tile kTiles[] = {&tile<R + 1, V>...};
+  kTiles[p.rows - 1](p);
 }
 
 }  // namespace
 
-void panel_product(const PanelProduct& p) {
+void tile_product(const TileProduct& p) {
   if (p.vectors == 2) {
-    rows<2>(p, std::make_integer_sequence<int, kTileRows>{});
+    tile_of<2>(p, std::make_integer_sequence<int, kTileRows>{});
   } else {
-    rows<1>(p, std::make_integer_sequence<int, kTileRows>{});
+    tile_of<1>(p, std::make_integer_sequence<int, kTileRows>{});
   }
 }
 
