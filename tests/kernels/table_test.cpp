@@ -18,6 +18,30 @@ TEST_CASE("find gives a kernel of the op, target and dtype asked for", "[table]"
   }
 }
 
+// Some ops have a fast variant for common sizes only, listed behind the general one.
+TEST_CASE("dispatch takes the last row whose constraint holds", "[table]") {
+  int constrained = 0;
+  for (const std::int64_t kernel : {1, 2, 3, 20}) {
+    MaxPool2dArgs args;
+    args.planes = 2;
+    args.height = args.width = 20;
+    args.kernel_h = args.kernel_w = args.stride_h = args.stride_w = kernel;
+    args.out_h = args.out_w = 20 / kernel;
+    for (const DeviceKind target : {DeviceKind::Ref, DeviceKind::Cpu}) {
+      const kernels::Row* last = nullptr;
+      for (const kernels::Row& row : kernels::table()) {
+        if (row.op != "max_pool2d_forward" || row.target != target || row.dtype != DType::Float32) continue;
+        const bool fits = row.supports == nullptr || row.supports(&args);
+        constrained += fits ? 0 : 1;
+        if (fits) last = &row;
+      }
+      REQUIRE(last != nullptr);
+      CHECK(&kernels::find("max_pool2d_forward", target, DType::Float32, &args) == last);
+    }
+  }
+  CHECK(constrained > 0);
+}
+
 TEST_CASE("a dtype without a kernel is an error that lists those that there are", "[table]") {
   const GemmArgs args;
   CHECK_THROWS_AS(kernels::find("gemm", DeviceKind::Ref, DType::Int64, &args), DTypeError);
