@@ -38,7 +38,8 @@ std::string Conv2d::describe() const {
 Shape Conv2d::output_shape(const Shape& input) const { return conv2d_shape(input, weight_.shape, options_); }
 
 Tensor Conv2d::forward(Context& context, const Tensor& x) const {
-  return conv2d(context, x, materialised(weight_), has_bias_ ? materialised(bias_) : Tensor(), options_);
+  const Tensor& weight = materialised(weight_);
+  return conv2d(context, x, weight, has_bias_ ? materialised(bias_) : Tensor(), options_);
 }
 
 std::vector<Parameter*> Conv2d::parameters() {

@@ -21,7 +21,8 @@ std::string Linear::describe() const {
 Shape Linear::output_shape(const Shape& input) const { return linear_shape(input, weight_.shape); }
 
 Tensor Linear::forward(Context& context, const Tensor& x) const {
-  return linear(context, x, materialised(weight_), has_bias_ ? materialised(bias_) : Tensor());
+  const Tensor& weight = materialised(weight_);
+  return linear(context, x, weight, has_bias_ ? materialised(bias_) : Tensor());
 }
 
 std::vector<Parameter*> Linear::parameters() {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/random.h"
 #include "kernels/error.h"
 
 namespace warpline {
@@ -21,6 +22,15 @@ std::int64_t Module::parameter_count() {
   std::int64_t count = 0;
   for (const Parameter* parameter : parameters()) count += element_count(parameter->shape);
   return count;
+}
+
+void Module::materialise(Context& context, std::uint64_t seed, DType dtype) {
+  for (Parameter* parameter : parameters()) {
+    Tensor value = Tensor::empty(context, parameter->shape, dtype);
+    fill_uniform(context, value, seed, parameter->name, parameter->init_bound);
+    value.set_requires_grad().set_name(parameter->name);
+    parameter->value = value;
+  }
 }
 
 }  // namespace warpline

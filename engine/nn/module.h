@@ -39,8 +39,8 @@ class Module {
   virtual Tensor forward(Context& context, const Tensor& x) const = 0;
   virtual std::vector<Parameter*> parameters() { return {}; }
   std::int64_t parameter_count();  // elements
-  // Allocates and fills every parameter: Philox keyed by (seed, name). The values are float32 numbers,
-  // whatever the dtype, so that models of both precisions start alike.
+  // Allocates and fills every parameter: Philox keyed by (seed, name). float32 values are those of float64,
+  // rounded.
   void materialise(Context& context, std::uint64_t seed, DType dtype = DType::Float32);
 };
 
