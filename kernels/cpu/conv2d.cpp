@@ -4,7 +4,7 @@
 #include "kernels/cpu/im2col.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/product.h"
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/select.h"
 #include "kernels/cpu/split.h"
 
 namespace warpline::kernels::cpu {

@@ -46,27 +46,27 @@ void gemm(const float* a, const float* b, float* c, const GemmArgs& args, const 
   // The operand whose rows are loaded as vectors must not be the large one if that costs a transposing copy.
   if (args.transpose_b && args.m <= args.n) product = product.transposed();
 
-  const std::int64_t wanted =
-      std::clamp<std::int64_t>(product.m * product.n / kPieceWork * product.k +
-                                   product.m * product.n % kPieceWork * product.k / kPieceWork,
-                               1, 16);
-  // Pieces along the columns pack parts of b of their own. Where columns are few, pieces along the rows all
-  // pack the same: they must have rows enough to pay for it.
-  const bool by_columns = product.n >= kPackWidth;
-  const std::int64_t length = by_columns ? product.n : product.m;
-  const std::int64_t unit = by_columns ? kPanel : 132;
-  const std::int64_t pieces = std::min(wanted, pieces_of(length, unit));
+  const double work = static_cast<double>(product.m) * static_cast<double>(product.n) *
+                      static_cast<double>(product.k) / kPieceWork;
+  // Pieces along the columns pack parts of b of their own, and read all of a. Pieces along the rows all pack
+  // the same, and must have rows enough to pay for it; they write whole rows of c, which counts where depth
+  // is small (a weight gradient of 16 images).
+  const bool by_rows = product.n < kPackWidth || (product.b_column == 1 && product.m >= product.n / 2);
+  const std::int64_t length = by_rows ? product.m : product.n;
+  const std::int64_t unit = by_rows ? 132 : kPanel;
+  const auto pieces = static_cast<std::int64_t>(
+      std::clamp(work, 1.0, static_cast<double>(std::min<std::int64_t>(16, pieces_of(length, unit)))));
   stream.pool->run(pieces, [&](std::int64_t piece, int worker) {
     const Range range = piece_of(length, pieces, piece, unit);
     Product part = product;
-    if (by_columns) {
-      part.n = range.size();
-      part.b += range.begin * part.b_column;
-      part.c += range.begin * part.c_column;
-    } else {
+    if (by_rows) {
       part.m = range.size();
       part.a += range.begin * part.a_row;
       part.c += range.begin * part.c_row;
+    } else {
+      part.n = range.size();
+      part.b += range.begin * part.b_column;
+      part.c += range.begin * part.c_column;
     }
     multiply(part, static_cast<float*>(stream.scratch->get(worker, 0, kPackBytes)));
   });

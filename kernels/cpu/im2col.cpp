@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/product.h"
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/select.h"
 
 namespace warpline::kernels::cpu {
 

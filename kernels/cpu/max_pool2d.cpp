@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/select.h"
 #include "kernels/cpu/split.h"
 
 namespace warpline::kernels::cpu {
@@ -115,7 +115,8 @@ bool max_pool2d_is_2x2(const void* args) {
 void max_pool2d_forward_2x2(const float* x, float* y, void* positions, const MaxPool2dArgs& args,
                             const Stream& stream) {
   const std::int64_t pairs = 2 * args.out_h * args.out_w;  // of a plane
-  const auto bytes = static_cast<std::size_t>(pairs) * (sizeof(float) + sizeof(std::int32_t));
+  const auto bytes = static_cast<std::size_t>(pairs) * sizeof(float) +
+                     static_cast<std::size_t>(pairs + pairs / 2) * sizeof(std::int32_t);
   each_plane(args, stream, [&](std::int64_t plane, int worker) {
     auto* const best = static_cast<float*>(stream.scratch->get(worker, 0, bytes));
     auto* const side = reinterpret_cast<std::int32_t*>(best + pairs);
@@ -128,7 +129,8 @@ void max_pool2d_forward_2x2(const float* x, float* y, void* positions, const Max
       }
     }
     const std::int64_t to = plane * args.out_h * args.out_w;
-    simd().max_rows(args.out_h, args.out_w, best, side, y + to, static_cast<std::uint8_t*>(positions) + to);
+    simd().max_rows(args.out_h, args.out_w, best, side, y + to, side + pairs,
+                    static_cast<std::uint8_t*>(positions) + to);
   });
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/select.h"
 #include "kernels/cpu/split.h"
 
 namespace warpline::kernels::cpu {
@@ -30,6 +30,8 @@ void pack_panel(const float* b, const Product& p, std::int64_t depth, std::int64
   }
 }
 
+constexpr std::int64_t kMostPanels = 32;
+
 struct Panel {
   std::int64_t column, columns;
   int vectors;
@@ -46,9 +48,12 @@ void multiply(const Product& p, float* pack) {
   const std::int64_t row_tiles = pieces_of(p.m, simd().tile_rows);
   for (std::int64_t k0 = 0; k0 < p.k; k0 += kPackDepth) {
     const std::int64_t depth = std::min(kPackDepth, p.k - k0);
-    for (std::int64_t block = 0; block < p.n; block += kPackWidth) {
-      const std::int64_t end = std::min(p.n, block + kPackWidth);
-      Panel panels[kPackWidth / 8];
+    // Flat blocks are wider, so that long stretches of the rows of c are written.
+    const std::int64_t block_width =
+        std::min(kMostPanels * 2 * vector, kPackDepth * kPackWidth / depth / kPanel * kPanel);
+    for (std::int64_t block = 0; block < p.n; block += block_width) {
+      const std::int64_t end = std::min(p.n, block + block_width);
+      Panel panels[kMostPanels];
       int count = 0;
       float* to = pack;
       for (std::int64_t j = block; j < end; j += 2 * vector) {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/select.h"
 #include "kernels/cpu/split.h"
 
 namespace warpline::kernels::cpu {

@@ -39,7 +39,7 @@ void copy_rows(std::int64_t blocks, std::int64_t block_stride, std::int64_t rows
 void add_rows(std::int64_t rows, std::int64_t length, const float* from, float* to, std::int64_t row_stride);
 void max_pairs(std::int64_t count, const float* x, float* best, std::int32_t* position);
 void max_rows(std::int64_t rows, std::int64_t count, const float* best, const std::int32_t* position,
-              float* y, std::uint8_t* positions);
+              float* y, std::int32_t* winners, std::uint8_t* positions);
 void max_pool_2x2_backward(std::int64_t rows, std::int64_t count, const float* dy,
                            const std::uint8_t* positions, float* dx, std::int64_t dx_row);
 void sgd(std::int64_t count, const SgdNumbers& n, const float* gradient, float* parameter, float* momentum);

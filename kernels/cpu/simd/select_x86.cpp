@@ -1,5 +1,5 @@
-// Chooses the instruction set on x86-64.
-#include "kernels/cpu/simd/simd.h"
+// The instruction sets of x86-64: its base, that of 2013 (AVX2, FMA) and that of 2017 (AVX-512).
+#include "kernels/cpu/simd/select.h"
 
 namespace warpline::kernels {
 
@@ -13,17 +13,19 @@ namespace avx512 {
 extern const Simd kSimd;
 }
 
-const Simd& simd() {
-  static const Simd& chosen = []() -> const Simd& {
+const std::vector<const Simd*>& simd_levels() {
+  static const std::vector<const Simd*> levels = [] {
     __builtin_cpu_init();
-    const bool v3 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-    if (v3 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+    std::vector<const Simd*> runnable = {&base::kSimd};
+    if (__builtin_cpu_supports("avx2") == 0 || __builtin_cpu_supports("fma") == 0) return runnable;
+    runnable.push_back(&avx2::kSimd);
+    if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0) {
-      return avx512::kSimd;
+      runnable.push_back(&avx512::kSimd);
     }
-    return v3 ? avx2::kSimd : base::kSimd;
+    return runnable;
   }();
-  return chosen;
+  return levels;
 }
 
 }  // namespace warpline::kernels

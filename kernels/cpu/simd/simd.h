@@ -66,11 +66,11 @@ struct Simd {
                    std::int64_t row_stride);
 
   // Max-pool by windows of 2 x 2 with stride 2. The larger of each pair, and whether it is the second; then
-  // the larger of two rows of `count` such pairs, and its position 0..3. dx_row: from one row of dx to the
-  // next.
+  // the larger of two rows of `count` such pairs, and its position 0..3 (winners: memory of rows x count).
+  // dx_row: from one row of dx to the next.
   void (*max_pairs)(std::int64_t count, const float* x, float* best, std::int32_t* position);
   void (*max_rows)(std::int64_t rows, std::int64_t count, const float* best, const std::int32_t* position,
-                   float* y, std::uint8_t* positions);
+                   float* y, std::int32_t* winners, std::uint8_t* positions);
   void (*max_pool_2x2_backward)(std::int64_t rows, std::int64_t count, const float* dy,
                                 const std::uint8_t* positions, float* dx, std::int64_t dx_row);
 
@@ -79,8 +79,5 @@ struct Simd {
   void (*adam)(std::int64_t count, const AdamNumbers&, const float* gradient, float* parameter,
                float* exp_avg, float* exp_avg_sq);
 };
-
-// The fastest set that this machine runs.
-const Simd& simd();
 
 }  // namespace warpline::kernels
