@@ -39,8 +39,7 @@ void combine_as(ReduceOp op, const Tensor& to, const Tensor& from) {
 
 void combine(ReduceOp op, const Tensor& to, const Tensor& from, Context& context) {
   if (to.count() == 0) return;
-  const bool floating = to.dtype() == DType::Float32 || to.dtype() == DType::Float64;
-  if (op == ReduceOp::Sum && floating) {
+  if (op == ReduceOp::Sum && to.dtype() == DType::Float32) {
     const kernels::CountArgs args{to.count(), 1.0};
     kernels::kernel<kernels::Axpy>(context.device().kind, to.dtype(), args)(from.data(), to.data(), args,
                                                                             context.stream());

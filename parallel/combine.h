@@ -1,4 +1,5 @@
-// The arithmetic of reductions: one kernel of the table where it has one, else a plain loop on host memory.
+// The arithmetic of reductions. Sums of float32, which gradients are, go through the kernel table; the rest
+// are plain loops on host memory.
 #pragma once
 
 #include "engine/tensor.h"

@@ -25,14 +25,20 @@ void Endpoint::throw_if_over() {
     warpline::fail<Cancelled>("communicator", "{} leaves with an error", domain_->who(rank_));
 }
 
+// Messages or signatures of two ranks; the lower one is named first, whoever noticed.
+template <class End>
+std::string Endpoint::difference_with(int peer, const End& mine, const End& theirs) const {
+  return rank_ < peer ? difference(mine, theirs) : difference(theirs, mine);
+}
+
 void Endpoint::disagree(int peer, const Signature& mine, const Signature& theirs, const std::string& what) {
-  const int other = domain_->members[static_cast<std::size_t>(peer)].world_rank;
+  const bool first = rank_ < peer;
   const std::string text = fmt::format(
-      "[communicator] {} and {} disagree, {}: the one called {}, the other {}; ranks must make calls that "
-      "fit, "
-      "in the same order",
-      domain_->who(rank_), domain_->who(peer), what, to_string(mine), to_string(theirs));
-  world_->fail(describe(std::make_exception_ptr(MismatchError(text))), world_rank(), {world_rank(), other});
+      "[communicator] {} called {}, {} called {}: {}; ranks must make calls that fit, in the same order",
+      domain_->who(first ? rank_ : peer), to_string(first ? mine : theirs),
+      domain_->who(first ? peer : rank_), to_string(first ? theirs : mine), what);
+  world_->fail(describe(std::make_exception_ptr(MismatchError(text))), world_rank(),
+               {world_rank(), domain_->members[static_cast<std::size_t>(peer)].world_rank});
 }
 
 // The messages of one group, on their way together. While it lives it holds the lock, except where it copies
@@ -146,7 +152,8 @@ class Endpoint::Exchange {
     Channel& link = channel(message);
     if (link.parcels.empty()) return false;
     const std::shared_ptr<Parcel> parcel = link.parcels.front();
-    if (const std::string what = difference(message, parcel->message); !what.empty()) {
+    const std::string what = endpoint_.difference_with(message.peer, message, parcel->message);
+    if (!what.empty()) {
       endpoint_.disagree(message.peer, message.call, parcel->message.call, what);
       return true;
     }
@@ -212,7 +219,7 @@ void Endpoint::begin(std::span<const Signature> calls, std::int64_t collective) 
   if (collective < 0) return;
   Domain::Begun& begun =
       domain_->begun.try_emplace(collective, Domain::Begun{rank_, calls.front()}).first->second;
-  if (const std::string what = difference(calls.front(), begun.call); !what.empty()) {
+  if (const std::string what = difference_with(begun.rank, calls.front(), begun.call); !what.empty()) {
     disagree(begun.rank, calls.front(), begun.call, what);
     throw_if_over();
   }

@@ -35,6 +35,8 @@ class Endpoint final : public PointToPoint {
 
   Member& me() { return domain_->members[static_cast<std::size_t>(rank_)]; }
   int world_rank() const { return domain_->members[static_cast<std::size_t>(rank_)].world_rank; }
+  template <class End>
+  std::string difference_with(int peer, const End& mine, const End& theirs) const;
   void throw_if_over();  // failed or cancelled; under the lock
   // Fails both ranks. Under the lock.
   void disagree(int peer, const Signature& mine, const Signature& theirs, const std::string& what);
