@@ -43,6 +43,16 @@ std::string sizes_problem(const Plan& plan) {
   return "";
 }
 
+}  // namespace
+
+bool Plan::has_backward() const {
+  return std::any_of(per_rank.begin(), per_rank.end(), [](const std::vector<Action>& actions) {
+    return std::any_of(actions.begin(), actions.end(), [](const Action& action) {
+      return makes_gradient(action.op) || ends_backward(action.op);
+    });
+  });
+}
+
 std::string action_problem(const Plan& plan, const Action& action, int rank) {
   if (action.op > Op::Step || action.payload > Payload::Gradient) return "an unknown operation or payload";
   Action used;  // only the fields that this op uses
@@ -76,16 +86,6 @@ std::string action_problem(const Plan& plan, const Action& action, int rank) {
     used.bucket = action.bucket;
   }
   return used == action ? "" : "a field is set that this operation does not use";
-}
-
-}  // namespace
-
-bool Plan::has_backward() const {
-  return std::any_of(per_rank.begin(), per_rank.end(), [](const std::vector<Action>& actions) {
-    return std::any_of(actions.begin(), actions.end(), [](const Action& action) {
-      return makes_gradient(action.op) || ends_backward(action.op);
-    });
-  });
 }
 
 std::string form_problem(const Plan& plan) {

@@ -39,7 +39,7 @@ struct Plan {
   int stages = 0, ranks = 0, micro_batches = 0, chunks = 1;
   std::vector<int> stage_to_rank;
   std::vector<int> buckets;  // a stage's gradient buckets, each reduced once; 0: nothing to reduce
-  std::vector<std::vector<Action>> per_rank;
+  std::vector<std::vector<Action>> per_rank = {};
   bool operator==(const Plan&) const = default;
   bool has_backward() const;  // false: inference
 };
@@ -55,6 +55,8 @@ constexpr bool ends_backward(Op op) { return op == Op::Backward || op == Op::Bac
 // that does not hold it, a field set that the op does not use); empty: nothing. Every function that takes a
 // Plan may index by its fields once this is empty.
 std::string form_problem(const Plan& plan);
+// The same for one action in the list of `rank`, where the sizes of the plan are known to be sound.
+std::string action_problem(const Plan& plan, const Action& action, int rank);
 void require_form(const Plan& plan, const char* tag);  // ValueError
 
 }  // namespace warpline::parallel
