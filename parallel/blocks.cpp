@@ -16,6 +16,15 @@ Range part(std::int64_t count, int parts, int i) {
   return {begin, begin + size + (i < larger ? 1 : 0)};
 }
 
+int part_of(std::int64_t count, int parts, std::int64_t i) {
+  for (int p = 0; p < parts; ++p) {
+    if (i < part(count, parts, p).end) return p;
+  }
+  fail<ValueError>("blocks", "item {} of {} does not exist", i, count);
+}
+
+Range clip(Range range, std::int64_t end) { return {std::min(range.begin, end), std::min(range.end, end)}; }
+
 Blocks::Blocks(std::int64_t count, int blocks) : count_(count), blocks_(blocks) {
   if (count < 1) fail<ValueError>("blocks", "a batch has {} samples; it must have at least 1", count);
   if (blocks < 1) fail<ValueError>("blocks", "{} micro-batches; there must be at least 1", blocks);

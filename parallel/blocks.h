@@ -24,6 +24,12 @@ struct Range {
 // outside, count < 0.
 Range part(std::int64_t count, int parts, int i);
 
+// Which part holds item i of [0, count).
+int part_of(std::int64_t count, int parts, std::int64_t i);
+
+// What lies below `end`.
+Range clip(Range range, std::int64_t end);
+
 class Blocks {
  public:
   Blocks(std::int64_t count, int blocks);  // ValueError: count < 1 or blocks < 1

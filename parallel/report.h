@@ -23,8 +23,8 @@ struct RankReport {
   bool operator==(const RankReport&) const = default;
 };
 
-// The best speed-up that this cut allows: all compute of one replica over the largest share of a rank in it,
-// times the replicas.
+// The best speed-up that this cut allows: for each replica all its compute over the largest share of a rank,
+// summed over the replicas.
 double speedup_bound(const std::vector<RankReport>& reports);
 
 }  // namespace warpline::parallel

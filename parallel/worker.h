@@ -21,7 +21,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,35 +28,21 @@
 #include "engine/nn/module.h"
 #include "kernels/error.h"
 #include "parallel/blocks.h"
+#include "parallel/buckets.h"
 #include "parallel/communicator.h"
+#include "parallel/layout.h"
+#include "parallel/model_state.h"
 #include "parallel/plan.h"
 #include "parallel/report.h"
+#include "parallel/stage.h"
 #include "parallel/trace.h"
-
-namespace warpline {
-class Optimizer;
-}
 
 namespace warpline::parallel {
 
-// Sum, not mean, over the samples of a block: one element.
-using LossFunction = Tensor (*)(Context& context, const Tensor& output, const Tensor& target);
-
-struct Layout {
-  int replicas = 1;       // N, data parallel
-  int ranks = 1;          // n, pipeline ranks of each replica; the run has N n ranks
-  int chunks = 1;         // v, stages a rank
-  int micro_batches = 1;  // global: blocks that a batch is cut into, over all replicas
-  std::string schedule = "gpipe";
-  bool deterministic = false;  // same bits as any other layout with as many micro-batches
-  std::vector<int> cuts;       // first layer of every stage but the first; empty: by estimated cost
-};
-
 struct WorkerOptions {
   std::uint64_t seed = 1;
-  bool trace = false;                          // collect events for gather_trace()
-  std::int64_t bucket_bytes = 1 << 20;         // largest gradient bucket, unless one parameter is larger
-  std::int64_t first_bucket_bytes = 32 << 10;  // of the bucket that is ready first: small, to start early
+  bool trace = false;  // collect events for gather_trace()
+  BucketLimits buckets = {};
 };
 
 // This replica's samples of one global batch, in order.
@@ -69,9 +54,6 @@ struct Batch {
   // several that are accumulated.
   std::int64_t step_count = 0;
 };
-
-// Tensors by full name ("conv1.weight", "optimizer.conv1.weight.momentum_buffer"), on the host.
-using State = std::map<std::string, Tensor>;
 
 class Worker {
  public:
@@ -97,7 +79,7 @@ class Worker {
   void check_batch_size(std::int64_t count) const;
   std::vector<Parameter*> parameters() const;  // that this rank holds
   const Plan& plan() const;                    // of this replica's training step
-  std::vector<int> cuts() const;               // in force
+  const ModelCut& cut() const;                 // in force
 
   // Collective. One optimiser step on one global batch.
   void train_step(const Batch& batch, Optimizer& optimizer);

@@ -1,0 +1,74 @@
+#include "parallel/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "parallel/tokens.h"
+
+namespace warpline::parallel {
+namespace {
+
+std::int64_t now_us() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Recorder::Recorder(int rank, std::shared_ptr<Allocator> allocator, bool trace)
+    : rank_(rank), allocator_(std::move(allocator)), trace_(trace) {}
+
+void Recorder::begin_run() {
+  actions_.clear();
+  open_.clear();
+  allocator_->reset_peak();
+  live_at_start_ = allocator_->stats().live_bytes;
+}
+
+void Recorder::end_run() { note_peak(); }
+
+void Recorder::before(const Action& action) {
+  actions_.push_back(to_token(action));
+  if (action.op == Op::Step) note_peak();
+  open_.push_back({action, Clock::now(), trace_ ? now_us() : 0});
+}
+
+void Recorder::after(const Action& action) {
+  const Open open = std::move(open_.back());
+  open_.pop_back();
+  if (is_compute(action.op) || action.op == Op::Step) {
+    compute_seconds_ += seconds_since(open.start) - open.waited;
+    if (trace_) events_.push_back({rank_, "compute", to_token(action), open.start_us, now_us()});
+  }
+  if (action.op == Op::Step) allocator_->reset_peak();  // what the optimiser used is no activation
+}
+
+void Recorder::waiting() { wait_start_ = Clock::now(); }
+
+void Recorder::waited() {
+  const double seconds = seconds_since(wait_start_);
+  wait_seconds_ += seconds;
+  for (Open& open : open_) open.waited += seconds;
+  // What an action waited for at its start is no part of it in the trace.
+  if (trace_ && !open_.empty()) open_.back().start_us = now_us();
+}
+
+void Recorder::note_peak() {
+  peak_bytes_ = std::max(peak_bytes_, allocator_->stats().peak_live_bytes - live_at_start_);
+}
+
+void CallLog::call_done(const Signature& call, std::int64_t start_us, std::int64_t end_us) {
+  const std::lock_guard lock(mutex_);
+  events_.push_back({rank_, "communication", to_string(call), start_us, end_us});
+}
+
+std::vector<TraceEvent> CallLog::events() const {
+  const std::lock_guard lock(mutex_);
+  return events_;
+}
+
+}  // namespace warpline::parallel
