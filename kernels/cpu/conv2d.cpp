@@ -1,4 +1,9 @@
 // Convolution as matrix products over the patches of one image at a time, which stay in the cache.
+//
+// Why no library: on both convolutions of `net`, forward and backward, at batches of 16, 64 and 256, these
+// loops were measured faster than oneDNN 2.6.3 (one thread, AVX-512), with plain tensors and with its blocked
+// layouts alike, but for the weight gradient of conv1 at 256, where they are equal: 1, 20 and 50 channels
+// fill its blocks of 16 badly.
 #include <algorithm>
 
 #include "kernels/cpu/im2col.h"

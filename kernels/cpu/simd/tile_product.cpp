@@ -35,6 +35,8 @@ void tile(const TileProduct& p, std::index_sequence<T...>) {
   for (std::int64_t k = p.depth; k > 0; --k) {
     Vector line[V];
     for (int v = 0; v < V; ++v) line[v] = load(b + v * kWidth);
+    // Rows of b may be a page apart, which the machine's own prefetcher does not cross.
+    for (int v = 0; v < V; ++v) __builtin_prefetch(b + 12 * b_depth + v * kWidth);
     ((sums[T] += a[static_cast<std::int64_t>(T / V) * a_row] * line[T % V]), ...);
     a += a_depth;
     b += b_depth;
