@@ -17,8 +17,8 @@ struct Costs {
   double of(const Action& action) const;  // messages, reductions and steps: 0
 };
 
-// ValueError: another number of stages, or a cost that is negative or not finite, or a stage that takes no
-// time at all.
+// ValueError: another number of stages, a cost that is negative, above 1e12 or not a number, or a stage
+// that takes no time at all.
 void check_costs(const Costs& costs, int stages);
 
 }  // namespace warpline::parallel

@@ -75,7 +75,8 @@ class Picture {
     }
   }
 
-  // Wide enough for the label of the shortest action and a blank, if that fits into a few panels.
+  // Wide enough for the label of the shortest action and a blank; without the blank where that saves a second
+  // panel; one column for many actions where there would be too many panels.
   Scale choose_scale(int area) const {
     double shortest = timeline_.makespan;
     std::size_t longest_label = 1;
@@ -85,7 +86,10 @@ class Picture {
         longest_label = std::max(longest_label, label(action).size());
       });
     }
-    const int cell = static_cast<int>(longest_label) + 1;
+    const int label_width = static_cast<int>(longest_label);
+    const bool tight = timeline_.makespan / shortest * (label_width + 1) > area &&
+                       timeline_.makespan / shortest * label_width <= area;
+    const int cell = tight ? label_width : label_width + 1;
     Scale scale;
     scale.columns_per_time = cell / shortest;
     scale.panel = std::max(1, area / cell) * cell;

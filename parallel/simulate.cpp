@@ -12,8 +12,8 @@
 namespace warpline::parallel {
 namespace {
 
-// Events of one time are taken in the order in which they were caused. That keeps the order topological where
-// costs are zero; by rank number it would not be.
+// Events of one time are taken in the order in which they were caused, which is a topological order even
+// where costs are zero, and favours no rank by its number.
 struct Event {
   double time = 0;
   std::int64_t sequence = 0;

@@ -51,6 +51,14 @@ TEST_CASE("uneven stages are drawn to scale", "[draw]") {
         "time    0              5\n");
 }
 
+TEST_CASE("blanks between actions give way before the picture wraps", "[draw]") {
+  CHECK(picture("gpipe", 3, 2, Costs::uniform(3), {.columns = 40}) ==
+        "rank 0 |F0F1............B1- B0- |\n"
+        "rank 1 |..F0F1......B1- B0- ....|\n"
+        "rank 2 |....F0F1B1- B0- ........|\n"
+        "time    0         5         10\n");
+}
+
 TEST_CASE("long pictures wrap, longer ones shrink, none is wider than told", "[draw]") {
   const std::string wrapped = picture("1f1b", 4, 16, Costs::uniform(4));
   CHECK(std::count(wrapped.begin(), wrapped.end(), '\n') > 6);
