@@ -9,5 +9,6 @@ class App;
 namespace warpline::tools {
 
 void add_doctor(CLI::App& app);
+void add_schedule(CLI::App& app);
 
 }  // namespace warpline::tools

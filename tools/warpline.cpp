@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", WARPLINE_VERSION);
   warpline::tools::add_doctor(app);
+  warpline::tools::add_schedule(app);
   try {
     app.parse(argc, argv);
     return 0;
