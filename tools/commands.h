@@ -8,6 +8,9 @@ class App;
 
 namespace warpline::tools {
 
+void add_train(CLI::App& app);
+void add_infer(CLI::App& app);
+void add_op(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_schedule(CLI::App& app);
 

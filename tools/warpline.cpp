@@ -26,6 +26,9 @@ int main(int argc, char** argv) {
   CLI::App app{"warpline: see how parallel training works, on any machine"};
   app.require_subcommand(1);
   app.set_version_flag("--version", WARPLINE_VERSION);
+  warpline::tools::add_train(app);
+  warpline::tools::add_infer(app);
+  warpline::tools::add_op(app);
   warpline::tools::add_doctor(app);
   warpline::tools::add_schedule(app);
   try {

@@ -1,0 +1,89 @@
+#include "tools/checkpoint.h"
+
+#include <charconv>
+#include <map>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "engine/safetensors.h"
+#include "kernels/error.h"
+#include "tools/sha256.h"
+
+namespace warpline::tools {
+namespace {
+
+constexpr const char* kFormat = "warpline checkpoint";
+constexpr const char* kVersion = "1";
+constexpr const char* kOptimizerPrefix = "optimizer.";
+
+const std::string& metadata(const SafetensorsFile& file, const std::string& path, const std::string& key) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end()) {
+    fail<FileError>("checkpoint",
+                    "{} has no '{}' in its metadata; it was not written by warpline train --checkpoint", path,
+                    key);
+  }
+  return found->second;
+}
+
+template <class T>
+T number(const SafetensorsFile& file, const std::string& path, const std::string& key) {
+  const std::string& text = metadata(file, path, key);
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || (std::is_signed_v<T> && value < T{0})) {
+    fail<FileError>("checkpoint", "{}: '{}' must be a whole number of at least 0; found '{}'", path, key,
+                    text);
+  }
+  return value;
+}
+
+}  // namespace
+
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
+  SafetensorsFile file;
+  const Position& position = checkpoint.position;
+  file.metadata = {{"format", kFormat},
+                   {"format_version", kVersion},
+                   {"model", position.model},
+                   {"step", std::to_string(position.step)},
+                   {"epoch", std::to_string(position.epoch)},
+                   {"sample_position", std::to_string(position.samples)},
+                   {"seed", std::to_string(position.seed)}};
+  for (const auto& [name, tensor] : checkpoint.state) {
+    file.tensors.push_back(to_host_tensor(name, tensor));
+  }
+  write_safetensors(path, file);
+}
+
+Checkpoint read_checkpoint(Context& context, const std::string& path) {
+  const SafetensorsFile file = read_safetensors(path);
+  if (metadata(file, path, "format") != kFormat || metadata(file, path, "format_version") != kVersion) {
+    fail<FileError>("checkpoint", "{} is '{}' version {}; this program reads '{}' version {}", path,
+                    metadata(file, path, "format"), metadata(file, path, "format_version"), kFormat,
+                    kVersion);
+  }
+  Checkpoint checkpoint;
+  checkpoint.position.model = metadata(file, path, "model");
+  checkpoint.position.step = number<std::int64_t>(file, path, "step");
+  checkpoint.position.epoch = number<std::int64_t>(file, path, "epoch");
+  checkpoint.position.samples = number<std::int64_t>(file, path, "sample_position");
+  checkpoint.position.seed = number<std::uint64_t>(file, path, "seed");
+  for (const HostTensor& tensor : file.tensors) {
+    checkpoint.state.emplace(tensor.name, to_tensor(context, tensor));
+  }
+  return checkpoint;
+}
+
+std::string parameters_sha256(const parallel::State& state) {
+  Sha256 digest;
+  for (const auto& [name, tensor] : state) {  // a map: sorted by name
+    if (name.starts_with(kOptimizerPrefix)) continue;
+    digest.add(fmt::format("{} {} {}\n", name, to_string(tensor.dtype()), to_string(tensor.shape())));
+    digest.add(to_host_tensor(name, tensor).bytes);
+  }
+  return digest.hex();
+}
+
+}  // namespace warpline::tools
