@@ -174,7 +174,8 @@ parallel::Layout RunOptions::layout(const Sequential& layers) const {
           .ranks = stages,
           .chunks = chunks,
           .micro_batches = micro_batches.value_or(data_parallel),
-          .schedule = schedule,
+          // A worker's schedule is that of its training steps; its infer() streams by `inference` in any case.
+          .schedule = schedule == "inference" ? "gpipe" : schedule,
           .deterministic = deterministic,
           .cuts = cut.empty() ? std::vector<int>{} : parallel::parse_cuts(layers, cut)};
 }

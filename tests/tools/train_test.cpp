@@ -1,0 +1,192 @@
+// `warpline train` as a person meets it: every strategy learns the same thing, bit for bit, and really split
+// the work.
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
+
+using warpline::test::ProgramResult;
+using warpline::test::TemporaryFolder;
+
+namespace {
+
+// The built-in digits, so that the tests need no download.
+ProgramResult train(const std::string& arguments) {
+  return warpline::test::run_program(
+      fmt::format("'{}' train --data builtin {}", WARPLINE_PROGRAM, arguments));
+}
+
+nlohmann::json read_json(const std::string& path) { return nlohmann::json::parse(std::ifstream(path)); }
+
+nlohmann::json train_json(const std::string& arguments) {
+  const TemporaryFolder folder;
+  const ProgramResult result = train(fmt::format("{} --json '{}'", arguments, folder / "run.json"));
+  INFO(arguments << "\n" << result.errors);
+  REQUIRE(result.status == 0);
+  return read_json(folder / "run.json");
+}
+
+const std::vector<std::string> kStrategies = {
+    "--threads 2",
+    "--threads 3",
+    "--strategy data --data-parallel 2",
+    "--strategy data --data-parallel 4",
+    "--strategy layer --stages 2",
+    "--strategy pipeline --stages 2",
+    "--strategy pipeline --stages 4",
+    "--strategy pipeline --stages 2 --schedule 1f1b",
+    "--strategy pipeline --stages 4 --schedule 1f1b",
+    "--strategy hybrid --data-parallel 2 --stages 2",
+    "--strategy hybrid --send-mode rendezvous --order-seed 1",
+    "--strategy hybrid --send-mode buffered --order-seed 2",
+};
+
+int same_as_serial(const std::string& common) {
+  const nlohmann::json serial = train_json(common + " --threads 1");
+  int same = 0;
+  for (const std::string& strategy : kStrategies) {
+    const nlohmann::json run = train_json(fmt::format("{} {}", common, strategy));
+    const bool equal =
+        run["parameters_sha256"] == serial["parameters_sha256"] && run["losses"] == serial["losses"];
+    if (!equal) fmt::print("other bits than serial: {} {}\n", common, strategy);
+    same += equal ? 1 : 0;
+  }
+  return same;
+}
+
+}  // namespace
+
+TEST_CASE("every strategy ends with the bits of serial", "[train]") {
+  const int same = same_as_serial("--deterministic --steps 3");
+  fmt::print("{} of {} strategies equal serial\n", same, kStrategies.size());
+  CHECK(same == static_cast<int>(kStrategies.size()));
+}
+
+TEST_CASE("the same with an odd batch, whose blocks differ in size", "[train]") {
+  const int same = same_as_serial("--deterministic --steps 2 --batch-size 61");
+  fmt::print("{} of {} strategies equal serial at batch 61\n", same, kStrategies.size());
+  CHECK(same == static_cast<int>(kStrategies.size()));
+}
+
+TEST_CASE("the same for mlp, cut in two and in three", "[train]") {
+  const std::string common = "--model mlp --deterministic --steps 5 --threads 1";
+  const nlohmann::json serial = train_json(common);
+  for (const char* stages : {"2", "3"}) {
+    CHECK(train_json(fmt::format("{} --strategy layer --stages {}", common, stages))["parameters_sha256"] ==
+          serial["parameters_sha256"]);
+  }
+}
+
+TEST_CASE("a checkpoint is continued by any strategy, bit for bit", "[train][checkpoint]") {
+  const TemporaryFolder folder;
+  const std::string common = "--deterministic --threads 1";
+  const nlohmann::json whole = train_json(common + " --steps 6");
+  for (const char* writer : {"", "--strategy hybrid"}) {
+    const std::string file = folder / "half.safetensors";
+    REQUIRE(train(fmt::format("{} --steps 3 {} --checkpoint '{}'", common, writer, file)).status == 0);
+    for (const char* reader :
+         {"", "--strategy data", "--strategy layer", "--strategy pipeline --stages 3", "--strategy hybrid"}) {
+      const nlohmann::json run =
+          train_json(fmt::format("{} --steps 6 {} --resume '{}'", common, reader, file));
+      INFO("written by '" << writer << "', continued by '" << reader << "'");
+      CHECK(run["parameters_sha256"] == whole["parameters_sha256"]);
+      CHECK(run["losses"].size() == 3);
+    }
+  }
+}
+
+TEST_CASE("the work is really split", "[train]") {
+  constexpr std::int64_t kParameters = 431080;
+  for (const std::string& strategy : kStrategies) {
+    const nlohmann::json run = train_json("--deterministic --steps 2 " + strategy);
+    std::map<int, std::int64_t> held;  // by replica
+    std::int64_t sent = 0, received = 0;
+    for (const nlohmann::json& rank : run["ranks"]) {
+      held[rank["replica"]] += rank["parameter_count"].get<std::int64_t>();
+      if (run["flags"]["stages"] > 1) CHECK(rank["parameter_count"] < kParameters);
+      CHECK(!rank["actions"].empty());
+      sent += rank["bytes_sent"].get<std::int64_t>();
+      received += rank["bytes_received"].get<std::int64_t>();
+      CHECK((rank["messages_sent"] > 0) == (run["ranks"].size() > 1));
+    }
+    for (const auto& [replica, count] : held) CHECK(count == kParameters);
+    CHECK(sent == received);
+    CHECK(held.size() == run["flags"]["data_parallel"].get<std::size_t>());
+  }
+}
+
+TEST_CASE("what does not fit together is refused, and nothing is written", "[train]") {
+  const std::vector<std::string> bad = {"--unknown",
+                                        "--strategy other",
+                                        "--model other",
+                                        "--device cuda",
+                                        "--backend nccl",
+                                        "--send-mode other",
+                                        "--data-parallel 2",
+                                        "--stages 2",
+                                        "--strategy data --stages 2",
+                                        "--strategy layer --schedule gpipe",
+                                        "--strategy pipeline --schedule other",
+                                        "--strategy pipeline --stages 12",
+                                        "--strategy data --data-parallel 0",
+                                        "--strategy layer --stages -1",
+                                        "--batch-size 0",
+                                        "--batch-size 2 --micro-batches 4",
+                                        "--micro-batches 0",
+                                        "--strategy data --data-parallel 8 --deterministic",
+                                        "--lr nan",
+                                        "--lr -1",
+                                        "--momentum inf",
+                                        "--weight-decay -0.1",
+                                        "--optimizer other",
+                                        "--optimizer adam --momentum 0.5",
+                                        "--epochs 0",
+                                        "--steps -1",
+                                        "--threads 0",
+                                        "--timeout 0",
+                                        "--timeout nan",
+                                        "--data-dir /nonexistent",
+                                        "--model vgg --depth 1",
+                                        "--depth 4",
+                                        "--model vgg --data mnist",
+                                        "--resume /nonexistent",
+                                        "--checkpoint /nonexistent/file",
+                                        "--trace /nonexistent/f",
+                                        "--strategy pipeline --cut nothing"};
+  int refused = 0;
+  for (const std::string& arguments : bad) {
+    const TemporaryFolder folder;
+    const ProgramResult result = warpline::test::run_program(
+        fmt::format("'{}' train {} --json '{}'", WARPLINE_PROGRAM, arguments, folder / "r.json"));
+    const bool good = result.status == 2 && !result.errors.empty() && folder.entries() == 0;
+    if (!good)
+      fmt::print("not refused with status 2: {} (status {})\n{}\n", arguments, result.status, result.errors);
+    refused += good ? 1 : 0;
+  }
+  fmt::print("{} of {} bad uses refused\n", refused, bad.size());
+  CHECK(refused == static_cast<int>(bad.size()));
+}
+
+TEST_CASE("a trace and a result file are whole JSON", "[train]") {
+  const TemporaryFolder folder;
+  const ProgramResult result = train(fmt::format("--steps 2 --strategy pipeline --json '{}' --trace '{}'",
+                                                 folder / "run.json", folder / "trace.json"));
+  REQUIRE(result.status == 0);
+  CHECK(result.out.starts_with("batch 64 = 1 replica x 4 micro-batches x 16 images\n"));
+  const nlohmann::json run = read_json(folder / "run.json");
+  CHECK(run["losses"].size() == 2);
+  CHECK(run["test_accuracy"].is_null());
+  CHECK(run["data"] == "builtin");
+  CHECK(run["peak_rss_bytes"] > 0);
+  CHECK(run["bound"] > 1.0);
+  CHECK(run["bound"] <= 2.0);
+  CHECK(!read_json(folder / "trace.json").empty());
+  CHECK(folder.entries() == 2);
+}
