@@ -170,14 +170,15 @@ void RunOptions::resolve(const CLI::App& command, bool inference) {
 }
 
 parallel::Layout RunOptions::layout(const Sequential& layers) const {
-  return {.replicas = data_parallel,
-          .ranks = stages,
-          .chunks = chunks,
-          .micro_batches = micro_batches.value_or(data_parallel),
-          // A worker's schedule is that of its training steps; its infer() streams by `inference` in any case.
-          .schedule = schedule == "inference" ? "gpipe" : schedule,
-          .deterministic = deterministic,
-          .cuts = cut.empty() ? std::vector<int>{} : parallel::parse_cuts(layers, cut)};
+  return {
+      .replicas = data_parallel,
+      .ranks = stages,
+      .chunks = chunks,
+      .micro_batches = micro_batches.value_or(data_parallel),
+      // A worker's schedule is that of its training steps; its infer() streams by `inference` in any case.
+      .schedule = schedule == "inference" ? "gpipe" : schedule,
+      .deterministic = deterministic,
+      .cuts = cut.empty() ? std::vector<int>{} : parallel::parse_cuts(layers, cut)};
 }
 
 parallel::LocalOptions RunOptions::local_options() const {
