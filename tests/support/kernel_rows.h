@@ -94,13 +94,15 @@ class Sweep {
       const Outputs once = run(Launch<Op>(row, 1));
       CHECK(once.intact);
       CHECK(first_difference(once.values, expected.values, tolerance) == "");
+      // As a bool: Catch2 would print every byte.
+      const auto same_bits = [&](const Outputs& again) { return again.bits == once.bits; };
       if (row.target == DeviceKind::Ref) {
-        CHECK(once.bits == expected.bits);
+        CHECK(same_bits(expected));
         continue;
       }
       for (const int threads : {1, 2, 3}) {
         INFO(threads << " threads");
-        CHECK(run(Launch<Op>(row, threads)).bits == once.bits);
+        CHECK(same_bits(run(Launch<Op>(row, threads))));
       }
     }
   }
