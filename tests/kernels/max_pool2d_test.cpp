@@ -177,6 +177,31 @@ TEMPLATE_TEST_CASE("every row of max_pool2d equals ref in values, places and gra
   backward_sweep.report();
 }
 
+// Six values that differ in every way a comparison can: 6^4 windows side by side.
+TEMPLATE_TEST_CASE("every 2 x 2 window of NaN, -inf, -0, 0, 1 and inf", "[max_pool2d]", float, double) {
+  const std::array<TestType, 6> values{kNaN<TestType>, -kInf<TestType>, -0.0F, 0, 1, kInf<TestType>};
+  constexpr std::int64_t kWindows = 6 * 6 * 6 * 6;
+  const MaxPool2dArgs args = max_pool2d_args(1, {{2, 2 * kWindows}, {2, 2}, {2, 2}});
+  Guarded<TestType> x(4 * kWindows);
+  for (std::int64_t window = 0; window < kWindows; ++window) {
+    const auto value = [&](std::int64_t divisor) {
+      return values[static_cast<std::size_t>(window / divisor % 6)];
+    };
+    x[2 * window] = value(1);
+    x[2 * window + 1] = value(6);
+    x[2 * (kWindows + window)] = value(36);
+    x[2 * (kWindows + window) + 1] = value(216);
+  }
+  Sweep<MaxPool2dForward, TestType> sweep;
+  sweep.check(args, 0, [&](const auto& launch) {
+    auto y = unwritten<TestType>(kWindows);
+    Positions positions(args);
+    launch(x.data(), y.data(), positions.data(), args);
+    return outputs(y, positions.narrow_cells);
+  });
+  sweep.report();
+}
+
 TEST_CASE("every row of max_pool2d_indices equals ref", "[max_pool2d]") {
   Sweep<MaxPool2dIndices, std::int64_t> sweep;
   for (const MaxPool2dArgs& args : max_pool2d_sweep()) {

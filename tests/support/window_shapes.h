@@ -129,6 +129,8 @@ inline std::vector<MaxPool2dArgs> max_pool2d_sweep() {
              max_pool2d_args(4, {{6, 8}, {1, 2}, {3, 5}}, ceil_mode),
              max_pool2d_args(1, {{33, 31}, {5, 3}, {1, 2}, {2, 1}}, ceil_mode),
              max_pool2d_args(2, {{65, 17}, {2, 2}, {2, 2}}, ceil_mode),
+             max_pool2d_args(3, {{3, 66}, {2, 2}, {2, 2}}, ceil_mode),
+             max_pool2d_args(3, {{4, 31}, {2, 2}, {2, 2}}, ceil_mode),
              max_pool2d_args(2, {{18, 21}, {17, 16}, {1, 2}, {3, 1}},
                              ceil_mode),  // 272 cells: wide positions
              max_pool2d_args(70'000, {{2, 3}, {2, 2}}, ceil_mode),
