@@ -11,6 +11,9 @@
 #include "engine/ops/scale.h"
 #include "engine/optim/sgd.h"
 #include "kernels/error.h"
+#include "parallel/executor.h"
+#include "parallel/lowering.h"
+#include "parallel/schedule.h"
 #include "tests/support/training.h"
 
 using namespace warpline;
@@ -126,6 +129,49 @@ TEST_CASE("with a delay on every message a step takes less than the sum of the d
     CHECK(plain.messages_sent >= 6);
     CHECK(longer < sum);
     CHECK(delayed.weight == plain.weight);
+  }
+}
+
+TEST_CASE("a bucket leaves from inside the last backward, in the order of the plan", "[data_parallel]") {
+  class Nesting final : public Observer {
+   public:
+    void before(const Action& action) override {
+      if (action.op == Op::ReduceGrads) inside.push_back(depth_ > 0);
+      ++depth_;
+    }
+    void after(const Action&) override { --depth_; }
+    std::vector<bool> inside;  // a backward, by reduction
+
+   private:
+    int depth_ = 0;
+  };
+  const std::vector<std::shared_ptr<Context>> contexts = test::make_contexts(2);
+  std::vector<Nesting> seen(2);
+  run_local(contexts, {}, [&](int rank, const std::shared_ptr<Communicator>& world) {
+    const auto r = static_cast<std::size_t>(rank);
+    Context& context = *contexts[r];
+    const std::shared_ptr<Communicator> alone = world->split(rank, 0, "alone");
+    Sequential model = test::tiny_model();
+    model.materialise(context, 1);
+    GradientReducer reducer(context, 0, model.parameters(), world, {{0, 2}, {2, 4}}, true, {200, 64});
+    Stage stage(context, model.slice(0, model.size()), false, test::nll_sum);
+    Plan plan = compute_plan(find_schedule("gpipe"), {.ranks = 1, .micro_batches = 2});
+    plan = lower(plan, {.buckets = {reducer.buckets()}});
+    Executor executor(context, alone, 1, {test::kTinySample, {4}}, {false}, {{0, {&stage, &reducer}}},
+                      seen[r]);
+    Feed feed;
+    feed.samples = {{0, 2}, {2, 4}};
+    feed.first_block = rank * 2;
+    feed.input = [&](int micro) { return test::tiny_input(context, rank, {micro, micro + 2}); };
+    feed.target = [&](int micro) { return test::tiny_target(context, rank, {micro, micro + 2}); };
+    feed.loss = [](int, double) {};
+    feed.step = [] {};
+    reducer.begin_pass(4);
+    executor.run(plan.per_rank[0], feed);
+  });
+  for (const Nesting& rank : seen) {
+    CHECK(rank.inside.size() >= 3);
+    CHECK(rank.inside == std::vector<bool>(rank.inside.size(), true));
   }
 }
 
