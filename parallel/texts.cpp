@@ -64,10 +64,9 @@ void require_same_text(Context& context, Communicator& communicator, const std::
   std::istringstream here(text), there(first);
   std::string mine, theirs;
   do {
-    mine = theirs = "nothing more";
-    std::getline(here, mine);
-    std::getline(there, theirs);
-  } while (mine == theirs);
+    if (!std::getline(here, mine)) mine = "nothing more";
+    if (!std::getline(there, theirs)) theirs = "nothing more";
+  } while (mine == theirs && (here || there));
   fail<ValueError>("agreement", "rank {} and rank 0 of {} disagree about {}: '{}' here, '{}' on rank 0",
                    communicator.rank(), communicator.name(), what, mine, theirs);
 }
