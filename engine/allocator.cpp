@@ -13,7 +13,9 @@ namespace warpline {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kMaxBytes = std::size_t{1} << 62;
+// A block above this is a mistake in a shape. Sanitizers, which end the program where the system would
+// refuse, have the same limit.
+constexpr std::size_t kMaxBytes = std::size_t{1} << 40;
 
 // Four classes to each power of two from 256 bytes on (at most a quarter is lost to rounding), steps of 64
 // below.
@@ -41,7 +43,10 @@ class HostAllocator final : public Allocator {
   ~HostAllocator() override { release_cached(); }
 
   void* allocate(std::size_t bytes, const Stream&) override {
-    if (bytes > kMaxBytes) fail<Failure>("memory", "{} bytes cannot be allocated on the host", bytes);
+    if (bytes > kMaxBytes) {
+      fail<Failure>("memory", "a block has at most {} bytes: {} were asked for; check the shapes", kMaxBytes,
+                    bytes);
+    }
     const SizeClass size = size_class(bytes);
     const std::lock_guard lock(mutex_);
     Class& blocks = classes_[size.index];
