@@ -77,7 +77,7 @@ void RunOptions::add_flags(CLI::App& command) {
   command.add_option("--schedule", schedule, "order of the pipeline's work: gpipe, 1f1b (layer: naive)")
       ->default_str("gpipe");
   command.add_option("--cut", cut,
-                     "first layers of stages 1, 2, ... by name, comma-separated; default: by cost");
+                     "first layers of stages 1, 2, ..., names or numbers, comma-separated; default: by cost");
   command.add_option("--device", device,
                      "cpu (fast) or ref (slow and obvious); rank r takes device r of that kind");
   command.add_option("--backend", backend, "how ranks talk; local: threads of this process");
