@@ -1,10 +1,13 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 
 using namespace warpline;
 using namespace warpline::test;
 
 namespace {
+
+const Offers offers{true, true};
 
 using Shape = std::vector<std::int64_t>;
 

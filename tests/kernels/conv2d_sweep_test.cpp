@@ -1,5 +1,6 @@
 // Every row of the four convolution kernels against `ref`.
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/tolerance.h"
 #include "tests/support/window_shapes.h"
@@ -8,6 +9,8 @@ using namespace warpline;
 using namespace warpline::test;
 
 namespace {
+
+const Offers offers{true, true};
 
 template <class T>
 struct Inputs {

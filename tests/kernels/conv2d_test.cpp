@@ -1,6 +1,7 @@
 // Facts about convolution that do not come from `ref`, on every row: numbers from PyTorch 1.13, and that the
 // three gradients are the adjoints of the forward map.
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/window_shapes.h"
 
@@ -12,6 +13,8 @@ using kernels::Conv2dBackwardWeight;
 using kernels::Conv2dForward;
 
 namespace {
+
+const Offers offers{true, true};
 
 // Exact for whole numbers: in double, or modulo 2^32.
 template <class T>

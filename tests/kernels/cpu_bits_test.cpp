@@ -15,9 +15,12 @@
 
 #include "kernels/table.h"
 #include "kernels/thread_pool.h"
+#include "tests/support/options.h"
 
 namespace warpline::kernels {
 namespace {
+
+const test::Offers offers{false, true};
 
 using Buffers = std::vector<float*>;
 
@@ -33,7 +36,7 @@ std::vector<std::vector<float>> run(const Case& test, DeviceKind kind, int threa
   ThreadPool pool(threads);
   Scratch scratch(threads);
   const Stream stream{{kind, 0}, &pool, &scratch};
-  std::mt19937 random(7);
+  std::mt19937_64 random(test::options().seed);
   std::uniform_real_distribution<float> value(-1, 1);
   std::vector<std::vector<float>> memory;
   Buffers buffers;

@@ -1,4 +1,5 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/tolerance.h"
 
@@ -7,6 +8,8 @@ using namespace warpline::test;
 using kernels::Gemm;
 
 namespace {
+
+const Offers offers{true, true};
 
 using Size = std::array<std::int64_t, 3>;  // m, n, k
 

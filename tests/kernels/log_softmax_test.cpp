@@ -1,4 +1,5 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/tolerance.h"
 
@@ -8,6 +9,8 @@ using kernels::LogSoftmaxBackward;
 using kernels::LogSoftmaxForward;
 
 namespace {
+
+const Offers offers{true, true};
 
 // Results of size 1: eight roundings.
 template <class T>

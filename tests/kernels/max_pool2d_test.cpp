@@ -1,4 +1,5 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/tolerance.h"
 #include "tests/support/window_shapes.h"
@@ -10,6 +11,8 @@ using kernels::MaxPool2dForward;
 using kernels::MaxPool2dIndices;
 
 namespace {
+
+const Offers offers{true, true};
 
 // Positions in the type that the arguments ask for.
 struct Positions {

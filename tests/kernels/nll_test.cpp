@@ -1,4 +1,5 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/tolerance.h"
 
@@ -8,6 +9,8 @@ using kernels::NllBackward;
 using kernels::NllForward;
 
 namespace {
+
+const Offers offers{true, true};
 
 constexpr std::array<Reduction, 3> kReductions{Reduction::None, Reduction::Sum, Reduction::Mean};
 

@@ -1,4 +1,5 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/sizes.h"
 #include "tests/support/tolerance.h"
@@ -9,6 +10,8 @@ using kernels::AdamStep;
 using kernels::SgdStep;
 
 namespace {
+
+const Offers offers{true, true};
 
 constexpr std::array<double, 3> kGradients{0.5, 0.5, -1.0};
 

@@ -1,4 +1,5 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/tolerance.h"
 
@@ -8,6 +9,8 @@ using kernels::Max;
 using kernels::Sum;
 
 namespace {
+
+const Offers offers{true, true};
 
 // Bit d of `mask` reduces axis d.
 ReduceArgs reduce_args(const std::vector<std::int64_t>& shape, unsigned mask, double scale = 1.0) {

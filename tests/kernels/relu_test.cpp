@@ -1,4 +1,5 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/sizes.h"
 
@@ -7,6 +8,10 @@ using namespace warpline::test;
 using kernels::CountArgs;
 using kernels::ReluBackward;
 using kernels::ReluForward;
+
+namespace {
+const Offers offers{true, true};
+}
 
 TEMPLATE_TEST_CASE("relu lets NaN and inf through and cuts the rest at 0", "[relu]", float, double) {
   const TestType nan = kNaN<TestType>, inf = kInf<TestType>;

@@ -1,4 +1,5 @@
 #include "tests/support/kernel_rows.h"
+#include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/sizes.h"
 #include "tests/support/tolerance.h"
@@ -9,6 +10,10 @@ using kernels::Axpy;
 using kernels::CountArgs;
 using kernels::Fill;
 using kernels::Scale;
+
+namespace {
+const Offers offers{true, true};
+}
 
 TEMPLATE_TEST_CASE("scale and axpy follow the arithmetic, also for a factor of 0", "[vector]", float,
                    double) {

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "tests/support/options.h"
+
 namespace warpline::test {
 namespace {
 
@@ -26,6 +28,8 @@ const Stream& stream_of(DeviceKind target, int threads) {
 std::string name_of(const kernels::Row& row) {
   return fmt::format("{}/{} {}", to_string(row.target), row.variant, to_string(row.dtype));
 }
+
+bool is_asked_for(const kernels::Row& row) { return !options().device || *options().device == row.target; }
 
 std::string first_difference(const std::vector<double>& actual, const std::vector<double>& expected,
                              double tolerance) {

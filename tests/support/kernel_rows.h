@@ -1,5 +1,6 @@
-// Runs kernel tests on every row of the table: each target and variant. A sweep compares each row with `ref`
-// over many shapes, looks at the canaries, and asks for the same bits on each run with 1, 2 and 3 threads.
+// Runs kernel tests on every row of the table, or on those of --device: each target and variant. A sweep
+// compares each row with `ref` over many shapes, looks at the canaries, and asks for the same bits on each
+// run with 1, 2 and 3 threads.
 #pragma once
 
 #include <cmath>
@@ -24,6 +25,7 @@ namespace warpline::test {
 const Stream& stream_of(DeviceKind target, int threads);
 
 std::string name_of(const kernels::Row& row);  // "cpu/blocked float32"
+bool is_asked_for(const kernels::Row& row);    // by --device
 
 // One row, ready to be called: launch(a, b, c, args).
 template <class Op>
@@ -46,7 +48,7 @@ class Launch {
 template <class Op, class Body>
 void for_each_row(DType dtype, const typename Op::Args& args, Body body) {
   for (const kernels::Row& row : kernels::table()) {
-    if (row.op != Op::name || row.dtype != dtype) continue;
+    if (row.op != Op::name || row.dtype != dtype || !is_asked_for(row)) continue;
     if (row.supports != nullptr && !row.supports(&args)) continue;
     INFO(name_of(row));
     body(Launch<Op>(row, 2));
@@ -86,7 +88,7 @@ class Sweep {
     ++cases_;
     const Outputs expected = run(Launch<Op>(kernels::find(Op::name, DeviceKind::Ref, dtype_of<T>, &args), 1));
     for (const kernels::Row& row : kernels::table()) {
-      if (row.op != Op::name || row.dtype != dtype_of<T>) continue;
+      if (row.op != Op::name || row.dtype != dtype_of<T> || !is_asked_for(row)) continue;
       int& ran = ran_[name_of(row)];
       if (row.supports != nullptr && !row.supports(&args)) continue;
       ++ran;

@@ -1,5 +1,6 @@
 // The main of every test binary: Catch2's own, with a closing line that says what was proved, skips that name
-// their reason (Catch2 2.13 has none), and --device and --seed for the binaries that offer them.
+// their reason (Catch2 2.13 has none), and --device and --seed for the binaries that offer them. With
+// --device a case that has nothing for that kind of device counts as skipped.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
@@ -22,6 +23,18 @@ State& state() {
   return instance;
 }
 
+// " on ref and cpu, seed 1", as far as the binary has such options.
+std::string what_ran() {
+  std::string text;
+  if (state().offers_device) {
+    for (const DeviceKind kind : device_kinds()) {
+      text += fmt::format("{}{}", text.empty() ? " on " : " and ", to_string(kind));
+    }
+  }
+  if (state().offers_seed) text += fmt::format("{}seed {}", text.empty() ? " with " : ", ", options().seed);
+  return text;
+}
+
 // Counts skips, names them, and prints the closing line that tools/test adds up.
 struct ClosingLine final : Catch::TestEventListenerBase {
   using TestEventListenerBase::TestEventListenerBase;
@@ -29,6 +42,9 @@ struct ClosingLine final : Catch::TestEventListenerBase {
   void testCaseStarting(const Catch::TestCaseInfo&) override { state().skip_reason.clear(); }
 
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    if (options().device && stats.totals.assertions.total() == 0) {
+      state().skip_reason = fmt::format("nothing in it is for {}", to_string(*options().device));
+    }
     if (state().skip_reason.empty() || stats.totals.testCases.failed != 0) return;
     ++state().skipped;
     fmt::print("skipped: {}: {}\n", stats.testInfo.name, state().skip_reason);
@@ -37,9 +53,9 @@ struct ClosingLine final : Catch::TestEventListenerBase {
   void testRunEnded(const Catch::TestRunStats& stats) override {
     const Catch::Counts& cases = stats.totals.testCases;
     const std::size_t failed = cases.failed + cases.failedButOk;
-    summary_ = fmt::format("{}: {} checks; test cases: {} passed, {} failed, {} skipped", stats.runInfo.name,
-                           stats.totals.assertions.total(), cases.total() - failed - state().skipped, failed,
-                           state().skipped);
+    summary_ = fmt::format("{}{}: {} checks; test cases: {} passed, {} failed, {} skipped",
+                           stats.runInfo.name, what_ran(), stats.totals.assertions.total(),
+                           cases.total() - failed - state().skipped, failed, state().skipped);
   }
 
   static inline std::string summary_;
@@ -77,7 +93,6 @@ int main(int argc, char** argv) {
         Catch::clara::Opt(test::state().options.seed, "number")["--seed"]("of the random inputs (default 1)");
   }
   session.cli(cli);
-  session.configData().warnings = Catch::WarnAbout::NoAssertions;  // a case that checks nothing fails
   if (const int status = session.applyCommandLine(argc, argv); status != 0) return 2;
   try {
     if (!device.empty()) test::state().options.device = warpline::parse_device_kind(device);
@@ -85,6 +100,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", error.what());
     return 2;
   }
+  // A case that checks nothing fails, unless it may be one for another device.
+  if (device.empty()) session.configData().warnings = Catch::WarnAbout::NoAssertions;
   const int status = session.run();
   if (!test::ClosingLine::summary_.empty()) fmt::print("{}\n", test::ClosingLine::summary_);
   return status;

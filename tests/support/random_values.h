@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "tests/support/guarded.h"
+#include "tests/support/options.h"
 
 namespace warpline::test {
 
@@ -20,11 +21,12 @@ enum class Data {
   Reals,     // -1..1
 };
 
-// uint32 takes all its values either way: its arithmetic is exact modulo 2^32. Odd seeds start off alignment.
+// uint32 takes all its values either way: its arithmetic is exact modulo 2^32. Odd salts start off alignment;
+// --seed gives every array other values.
 template <class T>
-Guarded<T> random_values(std::int64_t size, Data data, std::uint64_t seed) {
-  std::mt19937_64 generator(seed);
-  Guarded<T> result(size, T{}, static_cast<std::int64_t>(seed % 2));
+Guarded<T> random_values(std::int64_t size, Data data, std::uint64_t salt) {
+  std::mt19937_64 generator(salt + (options().seed - 1) * 0x9e3779b97f4a7c15);
+  Guarded<T> result(size, T{}, static_cast<std::int64_t>(salt % 2));
   for (T& value : result) {
     const std::uint64_t bits = generator();
     if constexpr (!std::is_floating_point_v<T>) {
