@@ -10,6 +10,7 @@
 #include "engine/ops/views.h"
 #include "kernels/error.h"
 #include "tests/engine/toy_ops.h"
+#include "tests/support/sinks.h"
 
 using namespace warpline;
 using namespace warpline::test;
@@ -39,14 +40,6 @@ struct Stage {
   }
 };
 
-struct NamesSink final : GradientSink {
-  std::vector<std::string> names;
-  void accept(Context& context, const Tensor& leaf, Tensor gradient) override {
-    names.push_back(leaf.name());
-    AccumulateGrad().accept(context, leaf, std::move(gradient));
-  }
-};
-
 }  // namespace
 
 TEST_CASE("a weight used twice has the same gradient with split and with whole backward, bit for bit",
@@ -58,16 +51,17 @@ TEST_CASE("a weight used twice has the same gradient with split and with whole b
   options.boundary = {whole.x};
   const auto expected = backward(whole.context, {whole.output}, {whole.outside}, options);
   PendingWeights pending;
-  NamesSink sink;
+  std::vector<std::string> names;
+  LoggingSink sink(names);
   const auto found = backward_input(split.context, {split.output}, {split.outside}, {split.x}, pending);
   CHECK_FALSE(split.w.grad().defined());
   CHECK_FALSE(split.v.grad().defined());
   pending.run(split.context, &sink);
   CHECK(found[0].to_host<double>() == expected[0].to_host<double>());
-  CHECK(split.w.grad().to_host<double>() == whole.w.grad().to_host<double>());
-  CHECK(split.v.grad().to_host<double>() == whole.v.grad().to_host<double>());
+  CHECK(grad_of(split.w) == grad_of(whole.w));
+  CHECK(grad_of(split.v) == grad_of(whole.v));
   CHECK_FALSE(split.x.grad().defined());
-  CHECK(sink.names == std::vector<std::string>{"v", "w"});
+  CHECK(names == std::vector<std::string>{"v", "w"});
 }
 
 TEST_CASE("the first half asks only for what leads to the boundary, the second for the rest", "[autograd]") {
@@ -122,9 +116,7 @@ TEST_CASE("what is given up without the second half holds no memory either", "[a
   CHECK(Node::live() == nodes);
   CHECK(Storage::live() == storages);
 
-  struct Throwing final : GradientSink {
-    void accept(Context&, const Tensor&, Tensor) override { fail<Failure>("test", "the sink is full"); }
-  } sink;
+  FullSink sink;
   PendingWeights pending;
   stage.forward();
   backward_input(stage.context, {stage.output}, {stage.outside}, {stage.x}, pending);
@@ -173,7 +165,7 @@ TEST_CASE("an empty boundary leaves everything to the second half", "[autograd]"
   CHECK(calls().empty());
   pending.run(split.context);
   for (const auto& [a, b] : {std::pair{whole.x, split.x}, {whole.w, split.w}, {whole.v, split.v}}) {
-    CHECK(a.grad().to_host<double>() == b.grad().to_host<double>());
+    CHECK(grad_of(a) == grad_of(b));
   }
 }
 

@@ -88,18 +88,11 @@ TEST_CASE("conv2d gives the same exact sums on each target", "[conv2d][op]") {
   std::size_t agreed = 0;
   for (const Case& c : kCases) {
     INFO("input " << to_string(c.input) << ", weight " << to_string(c.weight));
-    Context reference({DeviceKind::Ref, 0});
-    const Result expected = run(reference, c);
-    CHECK(expected.shape == conv2d_shape(c.input, c.weight, c.options));
-    for (const DeviceKind kind : device_kinds()) {
-      INFO("on " << to_string(kind));
-      Context context({kind, 0}, 2);
-      const Result actual = run(context, c);
-      CHECK(difference(actual.output, expected.output) == "");
-      CHECK(difference(actual.input, expected.input) == "");
-      CHECK(difference(actual.weight, expected.weight) == "");
-      CHECK(difference(actual.bias, expected.bias) == "");
-    }
+    check_against_ref([&](Context& context) -> Lists {
+      const Result result = run(context, c);
+      CHECK(result.shape == conv2d_shape(c.input, c.weight, c.options));
+      return {result.output, result.input, result.weight, result.bias};
+    });
     ++agreed;
   }
   fmt::print("conv2d: {} of {} configurations compared with ref\n", agreed, kCases.size());

@@ -53,17 +53,10 @@ TEST_CASE("linear gives the same exact sums on each target", "[linear][op]") {
                                                           {{1, 800}, 50}, {{3, 2, 65}, 1}, {{9}, 4}};
   for (const auto& [input, out] : cases) {
     INFO("input " << to_string(input) << ", out " << out);
-    Context reference({DeviceKind::Ref, 0});
-    const Result expected = run(reference, input, out);
-    for (const DeviceKind kind : device_kinds()) {
-      INFO("on " << to_string(kind));
-      Context context({kind, 0}, 2);
-      const Result actual = run(context, input, out);
-      CHECK(difference(actual.output, expected.output) == "");
-      CHECK(difference(actual.input, expected.input) == "");
-      CHECK(difference(actual.weight, expected.weight) == "");
-      CHECK(difference(actual.bias, expected.bias) == "");
-    }
+    check_against_ref([&input = input, out = out](Context& context) -> Lists {
+      const Result result = run(context, input, out);
+      return {result.output, result.input, result.weight, result.bias};
+    });
   }
   fmt::print("linear: {} of {} shapes compared with ref\n", cases.size(), cases.size());
 }

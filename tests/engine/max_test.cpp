@@ -1,11 +1,10 @@
 #include "engine/ops/max.h"
 
-#include <limits>
-
 #include <catch2/catch.hpp>
 
 #include "kernels/error.h"
 #include "tests/support/errors.h"
+#include "tests/support/not_finite.h"
 #include "tests/support/options.h"
 #include "tests/support/values.h"
 
@@ -14,20 +13,18 @@ using namespace warpline::test;
 
 namespace {
 const Offers offers{true, false};
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 TEST_CASE("max and argmax take the first maximum; the first NaN wins", "[max][op]") {
   on_each_device("max", [](Context& context) {
     const Tensor x = make(context,
                           {1, 3, 3, 2,        //
-                           5, kNan, 9, kNan,  //
+                           5, kNaN, 9, kNaN,  //
                            -kInf, -kInf, -kInf, -kInf},
                           {3, 4});
     const MaxResult rows = max(context, x, 1);
     CHECK(rows.values.shape() == Shape{3});
-    CHECK(difference(values(rows.values), {3, kNan, -kInf}) == "");
+    CHECK(difference(values(rows.values), {3, kNaN, -kInf}) == "");
     CHECK(rows.indices.dtype() == DType::Int64);
     CHECK(difference(values(rows.indices), {1, 1, 0}) == "");
     CHECK(difference(values(argmax(context, x, -1)), {1, 1, 0}) == "");

@@ -1,7 +1,6 @@
 #include "engine/ops/nll_loss.h"
 
 #include <cmath>
-#include <limits>
 
 #include <catch2/catch.hpp>
 
@@ -11,6 +10,7 @@
 #include "kernels/error.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/not_finite.h"
 #include "tests/support/options.h"
 #include "tests/support/values.h"
 
@@ -20,8 +20,6 @@ using namespace warpline::test;
 namespace {
 
 const Offers offers{true, false};
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // exp, log and sums of a few terms of magnitude up to 4, in float32.
 constexpr double kTolerance = 32 * 1.2e-7;
 
@@ -118,7 +116,7 @@ TEST_CASE("an ignored row adds 0 and gets gradient 0, whatever it holds", "[nll_
   on_each_device("nll_loss ignored", [](Context& context) {
     for (const std::int64_t ignored : {std::int64_t{-100}, std::int64_t{1}, std::int64_t{1} << 40}) {
       for (const Reduction reduction : {Reduction::Mean, Reduction::Sum}) {
-        const Result result = run(nll_loss, context, {-1, -2, -3, -kInf, -kInf, kNan}, {2, 3},
+        const Result result = run(nll_loss, context, {-1, -2, -3, -kInf, -kInf, kNaN}, {2, 3},
                                   {0, static_cast<double>(ignored)}, {}, {reduction, ignored});
         CHECK(difference(result.loss, {1}) == "");
         CHECK(difference(result.gradient, {-1, 0, 0, 0, 0, 0}) == "");
@@ -127,7 +125,7 @@ TEST_CASE("an ignored row adds 0 and gets gradient 0, whatever it holds", "[nll_
     const std::vector<double> x{-1, -2, -3, -4};
     const std::vector<double> zeros(4, 0.0);
     const Result mean = run(nll_loss, context, x, {2, 2}, {-100, -100});
-    CHECK(difference(mean.loss, {kNan}) == "");
+    CHECK(difference(mean.loss, {kNaN}) == "");
     CHECK(difference(mean.gradient, zeros) == "");
     const Result sum = run(nll_loss, context, x, {2, 2}, {-100, -100}, {}, {Reduction::Sum});
     CHECK(difference(sum.loss, {0}) == "");
@@ -141,11 +139,11 @@ TEST_CASE("an ignored row adds 0 and gets gradient 0, whatever it holds", "[nll_
 TEST_CASE("a total weight of 0 makes the mean NaN, and the gradient at the targets", "[nll_loss][op]") {
   on_each_device("nll_loss weight 0", [](Context& context) {
     const Result result = run(nll_loss, context, {-1, -2, -3, -4, -5, -6}, {2, 3}, {0, 2}, {0, 1, 0});
-    CHECK(difference(result.loss, {kNan}) == "");
-    CHECK(difference(result.gradient, {kNan, 0, 0, 0, 0, kNan}) == "");
+    CHECK(difference(result.loss, {kNaN}) == "");
+    CHECK(difference(result.gradient, {kNaN, 0, 0, 0, 0, kNaN}) == "");
     for (const Reduction reduction : {Reduction::Sum, Reduction::None}) {
       const Result infinite = run(nll_loss, context, {-kInf, 1}, {1, 2}, {0}, {0, 1}, {reduction});
-      CHECK(difference(infinite.loss, {kNan}) == "");
+      CHECK(difference(infinite.loss, {kNaN}) == "");
     }
   });
 }
@@ -162,8 +160,8 @@ TEST_CASE("-inf off target never touches the loss", "[cross_entropy][op]") {
 TEST_CASE("nll_loss of nothing: mean NaN, sum 0", "[nll_loss][op]") {
   on_each_device("nll_loss empty", [](Context& context) {
     for (const Shape& shape : {Shape{0, 3}, Shape{2, 3, 0}, Shape{0, 3, 4}}) {
-      CHECK(difference(run(nll_loss, context, {}, shape, {}).loss, {kNan}) == "");
-      CHECK(difference(run(cross_entropy, context, {}, shape, {}).loss, {kNan}) == "");
+      CHECK(difference(run(nll_loss, context, {}, shape, {}).loss, {kNaN}) == "");
+      CHECK(difference(run(cross_entropy, context, {}, shape, {}).loss, {kNaN}) == "");
       CHECK(difference(run(nll_loss, context, {}, shape, {}, {}, {Reduction::Sum}).loss, {0}) == "");
       CHECK(run(nll_loss, context, {}, shape, {}, {}, {Reduction::None}).loss.empty());
     }

@@ -1,6 +1,5 @@
 // SGD, Adam and AdamW.
 #include <cmath>
-#include <limits>
 
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
@@ -9,6 +8,7 @@
 #include "engine/optim/sgd.h"
 #include "kernels/error.h"
 #include "tests/support/errors.h"
+#include "tests/support/not_finite.h"
 #include "tests/support/options.h"
 #include "tests/support/values.h"
 
@@ -18,8 +18,6 @@ using namespace warpline::test;
 namespace {
 
 const Offers offers{true, false};
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // A few float32 roundings a step on numbers of magnitude up to 2.
 constexpr double kTolerance = 16 * 1.2e-7;
 
@@ -218,12 +216,12 @@ TEST_CASE("options that make no sense are refused with their value", "[optim][er
   const auto sgd = [](const SgdOptions& options) { return [options] { Sgd optimizer({}, options); }; };
   const auto adam = [](const AdamOptions& options) { return [options] { Adam optimizer({}, options); }; };
   CHECK(error_of<ValueError>(sgd({.lr = -.1})) == "[sgd] lr must be finite and not negative: it is -0.1");
-  CHECK(error_of<ValueError>(sgd({.lr = kNan})) == "[sgd] lr must be finite and not negative: it is nan");
+  CHECK(error_of<ValueError>(sgd({.lr = kNaN})) == "[sgd] lr must be finite and not negative: it is nan");
   CHECK(error_of<ValueError>(sgd({.momentum = -1})) ==
         "[sgd] momentum must be finite and not negative: it is -1");
   CHECK(error_of<ValueError>(sgd({.weight_decay = kInf})) ==
         "[sgd] weight_decay must be finite and not negative: it is inf");
-  CHECK(error_of<ValueError>(sgd({.dampening = kNan})) == "[sgd] dampening must be finite: it is nan");
+  CHECK(error_of<ValueError>(sgd({.dampening = kNaN})) == "[sgd] dampening must be finite: it is nan");
   CHECK(error_of<ValueError>(sgd({.nesterov = true})) ==
         "[sgd] nesterov needs momentum above 0 and dampening 0: momentum is 0, dampening 0");
   CHECK(error_of<ValueError>(sgd({.momentum = .9, .dampening = .5, .nesterov = true})) ==
@@ -232,7 +230,7 @@ TEST_CASE("options that make no sense are refused with their value", "[optim][er
   CHECK(error_of<ValueError>(adam({.eps = -1e-8})) ==
         "[adam] eps must be finite and not negative: it is -1e-08");
   CHECK(error_of<ValueError>(adam({.beta1 = 1})) == "[adam] betas must lie in [0, 1): they are 1 and 0.999");
-  CHECK(error_of<ValueError>(adam({.beta2 = kNan, .decoupled = true})) ==
+  CHECK(error_of<ValueError>(adam({.beta2 = kNaN, .decoupled = true})) ==
         "[adamw] betas must lie in [0, 1): they are 0.9 and nan");
   CHECK(error_of<ValueError>([] { Sgd({}, {}).set_lr(-1); }) ==
         "[sgd] lr must be finite and not negative: it is -1");

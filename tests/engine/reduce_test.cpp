@@ -1,8 +1,6 @@
 // sum, mean and scale.
 #include "engine/ops/reduce.h"
 
-#include <limits>
-
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
@@ -13,6 +11,7 @@
 #include "kernels/error.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/not_finite.h"
 #include "tests/support/options.h"
 #include "tests/support/values.h"
 
@@ -22,7 +21,6 @@ using namespace warpline::test;
 namespace {
 
 const Offers offers{true, false};
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const Shape kShape{3, 4, 2, 5};
 
 // Every subset of the axes of kShape; the empty one stands for all.
@@ -108,9 +106,9 @@ TEST_CASE("sum and mean of nothing", "[sum][mean][op]") {
   on_each_device("empty reductions", [](Context& context) {
     const Tensor empty = Tensor::zeros(context, {2, 0}).set_requires_grad();
     CHECK(difference(values(sum(context, empty)), {0}) == "");
-    CHECK(difference(values(mean(context, empty)), {kNan}) == "");
+    CHECK(difference(values(mean(context, empty)), {kNaN}) == "");
     CHECK(difference(values(sum(context, empty, {1})), {0, 0}) == "");
-    CHECK(difference(values(mean(context, empty, {1}, true)), {kNan, kNan}) == "");
+    CHECK(difference(values(mean(context, empty, {1}, true)), {kNaN, kNaN}) == "");
     CHECK(sum(context, empty, {0}).shape() == Shape{0});
     CHECK(mean(context, empty, {0}).shape() == Shape{0});
     backward(context, {mean(context, empty)}, {});

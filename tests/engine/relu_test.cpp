@@ -1,7 +1,6 @@
 #include "engine/ops/relu.h"
 
 #include <cmath>
-#include <limits>
 
 #include <catch2/catch.hpp>
 
@@ -9,6 +8,7 @@
 #include "kernels/error.h"
 #include "tests/support/errors.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/not_finite.h"
 #include "tests/support/options.h"
 #include "tests/support/values.h"
 
@@ -17,15 +17,13 @@ using namespace warpline::test;
 
 namespace {
 const Offers offers{true, false};
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 TEST_CASE("relu passes NaN and its gradient, and has gradient 0 at 0", "[relu][op]") {
   on_each_device("relu corners", [](Context& context) {
-    const Tensor x = make(context, {-1, 0, -0.0, 2, kNan, kInf, -kInf}, {7}).set_requires_grad();
+    const Tensor x = make(context, {-1, 0, -0.0, 2, kNaN, kInf, -kInf}, {7}).set_requires_grad();
     const Tensor y = relu(context, x);
-    CHECK(difference(values(y), {0, 0, 0, 2, kNan, kInf, 0}) == "");
+    CHECK(difference(values(y), {0, 0, 0, 2, kNaN, kInf, 0}) == "");
     backward(context, {y}, {make(context, {1, 2, 3, 4, 5, 6, 7}, {7})});
     CHECK(difference(values(x.grad()), {0, 0, 0, 4, 5, 6, 0}) == "");
   });
@@ -34,8 +32,8 @@ TEST_CASE("relu passes NaN and its gradient, and has gradient 0 at 0", "[relu][o
 TEST_CASE("relu's backward selects: NaN that arrives at a negative input becomes 0", "[relu][op]") {
   on_each_device("relu backward selects", [](Context& context) {
     const Tensor x = make(context, {-1, 0, 2}, {3}).set_requires_grad();
-    backward(context, {relu(context, x)}, {make(context, {kNan, kInf, kNan}, {3})});
-    CHECK(difference(values(x.grad()), {0, 0, kNan}) == "");
+    backward(context, {relu(context, x)}, {make(context, {kNaN, kInf, kNaN}, {3})});
+    CHECK(difference(values(x.grad()), {0, 0, kNaN}) == "");
   });
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/autograd.h"
 #include "engine/inplace.h"
 #include "engine/node.h"
 
@@ -18,6 +19,13 @@ inline Tensor leaf(Context& context, std::vector<double> data, Shape shape = {})
   Tensor tensor = Tensor::from_host(context, data, shape);
   tensor.set_requires_grad();
   return tensor;
+}
+
+inline std::vector<double> grad_of(const Tensor& tensor) { return tensor.grad().to_host<double>(); }
+
+// Of a scalar, with the gradient 1.
+inline void backward_of(Context& context, const Tensor& output, const BackwardOptions& options = {}) {
+  backward(context, {output}, {Tensor()}, options);
 }
 
 template <class F>

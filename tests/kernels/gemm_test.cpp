@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("beta = 0 never reads c", "[gemm]", float, double) {
       const auto a = random_values<TestType>(args.m * args.k, Data::Reals, 1);
       const auto b = random_values<TestType>(args.k * args.n, Data::Reals, 2);
       for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
-        Guarded<TestType> c(args.m * args.n, kNaN<TestType>);
+        Guarded<TestType> c(args.m * args.n, kNaNOf<TestType>);
         gemm(a.data(), b.data(), c.data(), args);
         CHECK(std::none_of(c.begin(), c.end(), [](TestType v) { return std::isnan(v); }));
       });
@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("alpha = 0 does not read a and b", "[gemm]", float, double) {
   for (const double beta : {0.0, 1.0, 0.5}) {
     INFO("beta " << beta);
     const GemmArgs args{m, n, k, false, true, 0.0, beta};
-    const Guarded<TestType> a(m * k, kNaN<TestType>), b(k * n, kNaN<TestType>);
+    const Guarded<TestType> a(m * k, kNaNOf<TestType>), b(k * n, kNaNOf<TestType>);
     for_each_row<Gemm>(dtype_of<TestType>, args, [&](const Launch<Gemm>& gemm) {
       Guarded<TestType> c(m * n, 6);
       gemm(a.data(), b.data(), c.data(), args);
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("k = 0 gives beta * c", "[gemm]", float, double, std::uint32_
 TEMPLATE_TEST_CASE("a NaN or infinity in a reaches its row of c and no other", "[gemm]", float, double) {
   const std::int64_t m = 9, n = 17, k = 11, row = 4;
   const GemmArgs args{m, n, k};
-  for (const TestType spoiler : {kNaN<TestType>, kInf<TestType>}) {
+  for (const TestType spoiler : {kNaNOf<TestType>, kInfOf<TestType>}) {
     auto a = random_values<TestType>(m * k, Data::Reals, 3);
     a[row * k + 5] = spoiler;
     const Guarded<TestType> b(k * n, TestType{0});  // 0 * inf is NaN

@@ -51,7 +51,7 @@ Guarded<T> spiky(const AxisArgs& args, std::uint64_t seed) {
 
 TEMPLATE_TEST_CASE("log-softmax does not overflow", "[log_softmax]", float, double) {
   const AxisArgs args{4, 2, 1};
-  const TestType inf = kInf<TestType>;
+  const TestType inf = kInfOf<TestType>;
   const Guarded<TestType> x{1e4F, 0, 3e38F, 3e38F, -inf, 1, 0, -2};
   for_each_row<LogSoftmaxForward>(dtype_of<TestType>, args, [&](const auto& log_softmax) {
     auto y = unwritten<TestType>(8);
@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("log-softmax does not overflow", "[log_softmax]", float, doub
 
 TEMPLATE_TEST_CASE("a row of only -inf, or with +inf or NaN in it, is NaN throughout", "[log_softmax]", float,
                    double) {
-  const TestType inf = kInf<TestType>, nan = kNaN<TestType>;
+  const TestType inf = kInfOf<TestType>, nan = kNaNOf<TestType>;
   const AxisArgs args{6, 3, 1};
   const Guarded<TestType> x{-inf, -inf, -inf, 1, inf, 2, 1, nan, 2, -inf, inf, 0, nan, -inf, inf, 1, 2, 3};
   for_each_row<LogSoftmaxForward>(dtype_of<TestType>, args, [&](const auto& log_softmax) {
@@ -84,7 +84,7 @@ TEMPLATE_TEST_CASE("the gradient of log-softmax is dy - exp(y) * sum(dy), finite
                             -1e4F,
                             TestType(-0.6931471805599453),
                             TestType(-0.6931471805599453),
-                            -kInf<TestType>,
+                            -kInfOf<TestType>,
                             0,
                             TestType(-0.1269280110429726),
                             TestType(-2.1269280110429727)};

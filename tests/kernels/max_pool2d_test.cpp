@@ -79,9 +79,9 @@ TEMPLATE_TEST_CASE("of equal values the first in row-major order wins and takes 
 
 TEMPLATE_TEST_CASE("NaN wins, and of several the last one's place is kept", "[max_pool2d]", float, double) {
   const MaxPool2dArgs args = max_pool2d_args(1, {{2, 6}, {2, 3}, {2, 3}});
-  const TestType nan = kNaN<TestType>;
+  const TestType nan = kNaNOf<TestType>;
   const Guarded<TestType> x{nan, 9,   1, 2, nan, 3,  //
-                            8,   nan, 4, 9, 5,   kInf<TestType>};
+                            8,   nan, 4, 9, 5,   kInfOf<TestType>};
   for_each_forward<TestType>(args, [&](const auto& forward) {
     const Pooled<TestType> result = pool(forward, x, args);
     CHECK(std::isnan(result.y[0]));
@@ -95,10 +95,10 @@ TEMPLATE_TEST_CASE("a window of only -inf gives -inf and its first valid place",
   const MaxPool2dArgs args = max_pool2d_args(1, {{3, 4}, {2, 3}, {2, 2}, {1, 1}});
   REQUIRE(args.out_h == 2);
   REQUIRE(args.out_w == 2);
-  const Guarded<TestType> x(12, -kInf<TestType>);
+  const Guarded<TestType> x(12, -kInfOf<TestType>);
   for_each_forward<TestType>(args, [&](const auto& forward) {
     const Pooled<TestType> result = pool(forward, x, args);
-    CHECK(result.y == std::vector<TestType>(4, -kInf<TestType>));
+    CHECK(result.y == std::vector<TestType>(4, -kInfOf<TestType>));
     CHECK(result.indices == Indices{0, 1, 4, 5});
   });
 }
@@ -119,9 +119,9 @@ TEMPLATE_TEST_CASE("a strided, padded, dilated pooling in ceil mode gives PyTorc
                    float, double) {
   const MaxPool2dArgs args = max_pool2d_args(1, {{5, 6}, {3, 2}, {2, 1}, {1, 1}, {1, 2}}, true);
   auto x = pattern<TestType>(30, 3, 5);
-  const TestType nan = kNaN<TestType>;
+  const TestType nan = kNaNOf<TestType>;
   x[8] = x[21] = nan;
-  x[24] = -kInf<TestType>;
+  x[24] = -kInfOf<TestType>;
   const auto dy = pattern<TestType>(18, 7, 9);
   for_each_forward<TestType>(args, [&](const auto& forward) {
     auto y = unwritten<TestType>(18);
@@ -154,8 +154,8 @@ TEMPLATE_TEST_CASE("every row of max_pool2d equals ref in values, places and gra
       INFO(describe(args) << (special ? ", with NaN and -inf" : ""));
       auto x = random_values<TestType>(x_size(args), Data::Integers, 1);
       for (std::int64_t i = 0; special && std::is_floating_point_v<TestType> && i < x.size(); ++i) {
-        if (i % 5 == 0) x[i] = -kInf<TestType>;
-        if (i % 7 == 0) x[i] = kNaN<TestType>;
+        if (i % 5 == 0) x[i] = -kInfOf<TestType>;
+        if (i % 7 == 0) x[i] = kNaNOf<TestType>;
       }
       forward_sweep.check(args, 0, [&](const auto& launch) {
         auto y = unwritten<TestType>(y_size(args));
@@ -182,7 +182,7 @@ TEMPLATE_TEST_CASE("every row of max_pool2d equals ref in values, places and gra
 
 // Six values that differ in every way a comparison can: 6^4 windows side by side.
 TEMPLATE_TEST_CASE("every 2 x 2 window of NaN, -inf, -0, 0, 1 and inf", "[max_pool2d]", float, double) {
-  const std::array<TestType, 6> values{kNaN<TestType>, -kInf<TestType>, -0.0F, 0, 1, kInf<TestType>};
+  const std::array<TestType, 6> values{kNaNOf<TestType>, -kInfOf<TestType>, -0.0F, 0, 1, kInfOf<TestType>};
   constexpr std::int64_t kWindows = 6 * 6 * 6 * 6;
   const MaxPool2dArgs args = max_pool2d_args(1, {{2, 2 * kWindows}, {2, 2}, {2, 2}});
   Guarded<TestType> x(4 * kWindows);

@@ -86,7 +86,7 @@ TEMPLATE_TEST_CASE("weighted losses and gradients are PyTorch's", "[nll]", float
 
 TEMPLATE_TEST_CASE("an ignored row adds 0 and gets a gradient of 0, whatever it holds", "[nll]", float,
                    double) {
-  const TestType inf = kInf<TestType>, nan = kNaN<TestType>;
+  const TestType inf = kInfOf<TestType>, nan = kNaNOf<TestType>;
   for (const std::int64_t ignored :
        {std::int64_t{-100}, std::int64_t{1}, std::int64_t{-7}, std::int64_t{1} << 40}) {
     INFO("ignore_index " << ignored);
@@ -103,30 +103,30 @@ TEMPLATE_TEST_CASE("all rows ignored: mean is NaN, sum 0, none zeros, every grad
   for (const Reduction reduction : kReductions) {
     Problem<TestType> p{{2, 3, 1, -100, reduction}, {-1, -2, -3, -1, -2, -3}, {-100, -100}, {}, {1, 1}};
     const std::vector<double> zeros(6, 0.0);
-    if (reduction == Reduction::Mean) check_rows(p, {kNaN<double>, 0}, zeros);
+    if (reduction == Reduction::Mean) check_rows(p, {kNaN, 0}, zeros);
     if (reduction == Reduction::Sum) check_rows(p, {0, 0}, zeros);
     if (reduction == Reduction::None) check_rows(p, {0, 0, 0}, zeros);
   }
 }
 
 TEMPLATE_TEST_CASE("an empty batch: mean is NaN, sum 0", "[nll]", float, double) {
-  check_rows(Problem<TestType>{{0, 3, 1}, {}, {}, {}, {1}}, {kNaN<double>, 0}, {});
+  check_rows(Problem<TestType>{{0, 3, 1}, {}, {}, {}, {1}}, {kNaN, 0}, {});
   check_rows(Problem<TestType>{{0, 3, 1, -100, Reduction::Sum}, {}, {}, {}, {1}}, {0, 0}, {});
   check_rows(Problem<TestType>{{0, 3, 1, -100, Reduction::None}, {}, {}, {}, {1}}, {0}, {});
 }
 
 TEMPLATE_TEST_CASE("a mean of total weight 0 is NaN, its gradient NaN at the targets only", "[nll]", float,
                    double) {
-  const double nan = kNaN<double>;
+  const double nan = kNaN;
   check_rows(Problem<TestType>{{3, 3, 1}, {-1, -2, -3, -1, -2, -3, -1, -2, -3}, {0, 2, -100}, {0, 0, 0}, {1}},
              {nan, 0}, {nan, 0, 0, 0, 0, nan, 0, 0, 0});
 }
 
 TEMPLATE_TEST_CASE("weight 0 times -inf is NaN, and -inf off target touches nothing", "[nll]", float,
                    double) {
-  const TestType inf = kInf<TestType>;
+  const TestType inf = kInfOf<TestType>;
   Problem<TestType> p{{1, 2, 1, -100, Reduction::Sum}, {-inf, -2}, {0}, {0, 1}, {1}};
-  check_rows(p, {kNaN<double>, 0}, {0, 0});
+  check_rows(p, {kNaN, 0}, {0, 0});
   p.target = {1};
   check_rows(p, {2, 1}, {0, -1});
   p.class_weight = {};

@@ -19,7 +19,7 @@ constexpr std::array<double, 3> kGradients{0.5, 0.5, -1.0};
 template <class T>
 std::vector<double> sgd_path(const Launch<SgdStep>& step, SgdArgs args) {
   std::vector<double> path;
-  Guarded<T> parameter{1}, buffer{kNaN<T>};  // the first step does not read the buffer
+  Guarded<T> parameter{1}, buffer{kNaNOf<T>};  // the first step does not read the buffer
   for (std::size_t i = 0; i < kGradients.size(); ++i) {
     const Guarded<T> gradient{static_cast<T>(kGradients[i])};
     args.first_step = i == 0;

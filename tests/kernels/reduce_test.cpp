@@ -63,11 +63,11 @@ TEMPLATE_TEST_CASE("sums over each subset of the axes of a 2 x 3 x 2 block", "[s
 TEMPLATE_TEST_CASE("a sum of nothing is 0 and a mean of nothing NaN", "[sum]", float, double) {
   const Guarded<TestType> nothing(0);
   for (const bool mean : {false, true}) {
-    const ReduceArgs args = reduce_args({0, 3}, 1, mean ? kInf<double> : 1.0);  // 1 / 0
+    const ReduceArgs args = reduce_args({0, 3}, 1, mean ? kInf : 1.0);  // 1 / 0
     for_each_row<Sum>(dtype_of<TestType>, args, [&](const auto& sum) {
       auto y = unwritten<TestType>(3);
       sum(nothing.data(), y.data(), args);
-      const double expected = mean ? kNaN<double> : 0;
+      const double expected = mean ? kNaN : 0;
       CHECK(first_difference(outputs(y).values, {expected, expected, expected}, 0) == "");
     });
   }
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("every row of sum equals ref", "[sum]", float, double, std::u
 
 TEMPLATE_TEST_CASE("max takes the first maximum; NaN beats numbers and the first NaN wins", "[max]", float,
                    double) {
-  const TestType nan = kNaN<TestType>, inf = kInf<TestType>;
+  const TestType nan = kNaNOf<TestType>, inf = kInfOf<TestType>;
   const AxisArgs args{5, 4, 1};
   const Guarded<TestType> x{1, 3,   2,    3,    nan,  3,    nan, inf, 1,  nan,
                             3, nan, -inf, -inf, -inf, -inf, -2,  -1,  -1, -3};
@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("every row of max equals ref", "[max]", float, double, std::u
     for (const bool special : {false, true}) {
       auto x = random_values<TestType>(args.outer * args.classes * args.inner, Data::Integers, 1);
       if (special && std::is_floating_point_v<TestType>) {
-        for (std::int64_t i = 0; i < x.size(); i += 9) x[i] = kNaN<TestType>;
+        for (std::int64_t i = 0; i < x.size(); i += 9) x[i] = kNaNOf<TestType>;
       }
       sweep.check(args, 0, [&](const auto& launch) {
         auto values = unwritten<TestType>(args.outer * args.inner);

@@ -14,7 +14,7 @@ const Offers offers{true, true};
 }
 
 TEMPLATE_TEST_CASE("relu lets NaN and inf through and cuts the rest at 0", "[relu]", float, double) {
-  const TestType nan = kNaN<TestType>, inf = kInf<TestType>;
+  const TestType nan = kNaNOf<TestType>, inf = kInfOf<TestType>;
   const Guarded<TestType> x{-1, nan, 0, -0.0F, 2, -inf, inf, -1e-30F, 1e-30F};
   const CountArgs args{x.size()};
   for_each_row<ReluForward>(dtype_of<TestType>, args, [&](const auto& relu) {
@@ -26,7 +26,7 @@ TEMPLATE_TEST_CASE("relu lets NaN and inf through and cuts the rest at 0", "[rel
 
 // The backward needs the output only: y of NaN is NaN, and !(y <= 0) holds for it.
 TEMPLATE_TEST_CASE("the gradient of relu is selected, not multiplied", "[relu]", float, double) {
-  const TestType nan = kNaN<TestType>, inf = kInf<TestType>;
+  const TestType nan = kNaNOf<TestType>, inf = kInfOf<TestType>;
   const Guarded<TestType> y{0, nan, 0, -0.0F, 2, 0, inf, 3};
   const Guarded<TestType> dy{nan, 3, 4, 5, 6, inf, 8, nan};
   const CountArgs args{y.size()};

@@ -19,7 +19,7 @@ TEST_CASE("a canary sees one element written before or behind an array", "[suppo
 }
 
 TEST_CASE("the first difference is found, and NaN agrees with NaN only", "[support]") {
-  const double nan = kNaN<double>, inf = kInf<double>;
+  const double nan = kNaN, inf = kInf;
   CHECK(first_difference({1, nan, inf, -inf}, {1, nan, inf, -inf}, 0) == "");
   CHECK(first_difference({1.0, 2.0}, {1.05, 2.0}, 0.1) == "");
   CHECK(first_difference({1.0, 2.0}, {1.0, 2.5}, 0.1) == "[1] is 2, expected 2.5 within 0.1");

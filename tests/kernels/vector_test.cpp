@@ -17,7 +17,7 @@ const Offers offers{true, true};
 
 TEMPLATE_TEST_CASE("scale and axpy follow the arithmetic, also for a factor of 0", "[vector]", float,
                    double) {
-  const TestType nan = kNaN<TestType>, inf = kInf<TestType>;
+  const TestType nan = kNaNOf<TestType>, inf = kInfOf<TestType>;
   const Guarded<TestType> x{2, nan, inf, -3};
   const CountArgs args{4, 0.0};
   for_each_row<Scale>(dtype_of<TestType>, args, [&](const auto& scale) {

@@ -2,19 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <type_traits>
 
 #include "tests/support/guarded.h"
+#include "tests/support/not_finite.h"
 #include "tests/support/options.h"
 
 namespace warpline::test {
-
-template <class T>
-inline constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
-template <class T>
-inline constexpr T kInf = std::numeric_limits<T>::infinity();
 
 enum class Data {
   Integers,  // -4..4: sums of products below 2^20 terms are exact in float32, so any order gives one answer
@@ -43,7 +38,7 @@ Guarded<T> random_values(std::int64_t size, Data data, std::uint64_t salt) {
 // An output before its kernel ran: what is not overwritten shows.
 template <class T>
 Guarded<T> unwritten(std::int64_t size) {
-  return Guarded<T>(size, std::is_floating_point_v<T> ? kNaN<T> : static_cast<T>(0xdeadbeef));
+  return Guarded<T>(size, std::is_floating_point_v<T> ? kNaNOf<T> : static_cast<T>(0xdeadbeef));
 }
 
 // i * multiplier mod modulus, centred: whole numbers that a line of any language repeats, for literals worked

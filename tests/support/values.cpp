@@ -110,4 +110,19 @@ void on_each_device(const std::string& what, const std::function<void(Context&)>
   fmt::print("{}: ran on{}\n", what, ran);
 }
 
+void check_against_ref(const std::function<Lists(Context&)>& run) {
+  Context reference({DeviceKind::Ref, 0});
+  const Lists expected = run(reference);
+  for (const DeviceKind kind : device_kinds()) {
+    INFO("on " << to_string(kind));
+    Context context({kind, 0}, 2);
+    const Lists actual = run(context);
+    REQUIRE(actual.size() == expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      INFO("result " << i);
+      CHECK(difference(actual[i], expected[i]) == "");
+    }
+  }
+}
+
 }  // namespace warpline::test

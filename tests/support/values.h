@@ -32,4 +32,8 @@ std::string difference(const std::vector<double>& actual, const std::vector<doub
 // Runs `body` with a context (two threads) on each kind of device, and prints which ran.
 void on_each_device(const std::string& what, const std::function<void(Context&)>& body);
 
+// Checks that `run` returns the same numbers on each kind of device as on `ref`.
+using Lists = std::vector<std::vector<double>>;
+void check_against_ref(const std::function<Lists(Context&)>& run);
+
 }  // namespace warpline::test
