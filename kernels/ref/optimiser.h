@@ -13,7 +13,8 @@ template <class T>
 void sgd_step(const T* gradient, T* parameter, T* momentum_buffer, const SgdArgs& args, const Stream&) {
   using Acc = Accumulator<T>;
   for (std::int64_t i = 0; i < args.count; ++i) {
-    Acc step = Acc{gradient[i]} + args.weight_decay * Acc{parameter[i]};
+    Acc step = gradient[i];
+    if (args.weight_decay != 0) step += args.weight_decay * Acc{parameter[i]};  // else 0 * inf would be NaN
     if (args.momentum != 0) {
       const Acc buffer =
           args.first_step ? step : args.momentum * Acc{momentum_buffer[i]} + (1 - args.dampening) * step;
@@ -36,7 +37,7 @@ void adam_step(const T* gradient, T* parameter, T* exp_avg, T* exp_avg_sq, const
     Acc slope = gradient[i];
     if (args.decoupled) {
       value *= 1 - args.lr * args.weight_decay;
-    } else {
+    } else if (args.weight_decay != 0) {
       slope += args.weight_decay * value;
     }
     const Acc first = args.beta1 * Acc{exp_avg[i]} + (1 - args.beta1) * slope;

@@ -96,6 +96,25 @@ TEMPLATE_TEST_CASE("a gradient of 0 changes nothing without decay", "[adam]", fl
   });
 }
 
+TEMPLATE_TEST_CASE("without decay an infinite parameter stays infinite, and its buffers finite",
+                   "[sgd][adam]", float, double) {
+  const Guarded<TestType> gradient{0.5F};
+  const SgdArgs sgd = sgd_args(1, .1, .9, 0, 0, false);
+  for_each_row<SgdStep>(dtype_of<TestType>, sgd, [&](const auto& step) {
+    Guarded<TestType> parameter{kInfOf<TestType>}, buffer{1};
+    step(gradient.data(), parameter.data(), buffer.data(), sgd);
+    CHECK(parameter[0] == kInfOf<TestType>);
+    CHECK(buffer[0] == Approx(1.4));
+  });
+  const AdamArgs adam{1, 1, .1};
+  for_each_row<AdamStep>(dtype_of<TestType>, adam, [&](const auto& step) {
+    Guarded<TestType> parameter{kInfOf<TestType>}, exp_avg{0}, exp_avg_sq{0};
+    step(gradient.data(), parameter.data(), exp_avg.data(), exp_avg_sq.data(), adam);
+    CHECK(parameter[0] == kInfOf<TestType>);
+    CHECK(exp_avg[0] == Approx(0.05));
+  });
+}
+
 TEMPLATE_TEST_CASE("every row of sgd_step equals ref", "[sgd]", float, double) {
   Sweep<SgdStep, TestType> sweep;
   for (const std::int64_t count : kSweepSizes) {
