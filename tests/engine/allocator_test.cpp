@@ -2,16 +2,43 @@
 
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "engine/storage.h"
 #include "kernels/error.h"
+#include "tests/support/skip.h"
 
 using namespace warpline;
+
+namespace {
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WARPLINE_TEST_SANITIZED
+#endif
+#endif
+#if defined(WARPLINE_TEST_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kLimitsHold = false;  // sanitizers map the whole address space beforehand
+#else
+constexpr bool kLimitsHold = true;
+#endif
+
+// Address space that this process has, in bytes.
+std::size_t mapped() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
 
 TEST_CASE("blocks are aligned, unique and writable to the last byte", "[allocator]") {
   const auto allocator = make_host_allocator();
@@ -107,6 +134,37 @@ TEST_CASE("a block that no host can hold is a failure, not a crash", "[allocator
   CHECK_THROWS_AS(allocator->allocate((std::size_t{1} << 40) + 1, {}), Failure);
   CHECK_THROWS_AS(allocator->allocate(SIZE_MAX, {}), Failure);
   CHECK(allocator->stats().live_blocks == 0);
+}
+
+TEST_CASE("where the system has no more, the cache goes back to it and it is asked once more",
+          "[allocator]") {
+  if (!kLimitsHold || mapped() == 0) SKIP_TEST("this build or system sets no limit to the address space");
+  constexpr std::size_t kMiB = 1 << 20;
+  const auto allocator = make_host_allocator();
+  allocator->deallocate(allocator->allocate(256 * kMiB, {}), 256 * kMiB);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit tight = before;
+  tight.rlim_cur = mapped() + 128 * kMiB;  // for 320 MiB the cached block must go
+  REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  void* data = nullptr;
+  std::string refused, impossible;
+  try {
+    data = allocator->allocate(320 * kMiB, {});
+  } catch (const Failure& error) {
+    refused = error.what();
+  }
+  try {
+    allocator->allocate(640 * kMiB, {});
+  } catch (const Failure& error) {
+    impossible = error.what();
+  }
+  setrlimit(RLIMIT_AS, &before);
+  CHECK(refused.empty());
+  CHECK_THAT(impossible, Catch::Contains("no 671088640 bytes left") && Catch::Contains("335544320 are live"));
+  CHECK(allocator->stats().reserved_bytes == static_cast<std::int64_t>(320 * kMiB));
+  CHECK(allocator->stats().live_blocks == 1);
+  if (data != nullptr) allocator->deallocate(data, 320 * kMiB);
 }
 
 TEST_CASE("a storage outlives everything but its last owner, and its allocator with it", "[allocator]") {
