@@ -11,10 +11,10 @@ namespace warpline::parallel {
 namespace {
 
 // Both ends of every message, per rank, in ticket order.
-std::vector<std::vector<Action>> number_messages(const Plan& plan, const std::vector<Message>& messages) {
+std::vector<std::vector<Action>> number_messages(const Plan& plan, const std::vector<Transfer>& messages) {
   std::vector<std::vector<Action>> per_rank(static_cast<std::size_t>(plan.ranks));
   int ticket = 0;
-  for (const Message& message : messages) {
+  for (const Transfer& message : messages) {
     const int from = plan.stage_to_rank[static_cast<std::size_t>(message.stage)];
     const int to = plan.stage_to_rank[static_cast<std::size_t>(message.peer_stage)];
     Action send{.op = Op::Send,

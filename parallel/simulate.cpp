@@ -90,7 +90,7 @@ class Machine {
     return (payload == Payload::Gradient ? pairs() : 0) + cell(reader, micro);
   }
   std::size_t pairs() const { return forward_done_.size(); }
-  Message message(std::size_t index) const {
+  Transfer message(std::size_t index) const {
     const bool gradient = index >= pairs();
     const auto m = static_cast<std::size_t>(plan_.micro_batches);
     const std::size_t place = index % pairs();
@@ -218,7 +218,7 @@ class Machine {
   }
 
   void leave(std::size_t index) {
-    Message leaving = message(index);
+    Transfer leaving = message(index);
     leaving.start = now_;
     leaving.end = now_ + costs_.latency;
     timeline_.messages.push_back(leaving);
@@ -226,7 +226,7 @@ class Machine {
   }
 
   void arrive(std::size_t index) {
-    const Message arrived = message(index);
+    const Transfer arrived = message(index);
     const std::size_t from = rank_of(arrived.stage);
     const std::size_t to = rank_of(arrived.peer_stage);
     present_[index] = true;

@@ -26,7 +26,8 @@ struct Span {
   double start = 0, end = 0;
 };
 
-struct Message {
+// A message under way. (Message is what a communicator moves.)
+struct Transfer {
   Payload payload = Payload::Activation;
   int stage = 0, peer_stage = 0, micro = 0;  // from, to
   double start = 0, end = 0;                 // leaves, arrives
@@ -34,7 +35,7 @@ struct Message {
 
 struct Timeline {
   std::vector<std::vector<Span>> per_rank;  // as Plan::per_rank; OneQueue: Send and Recv while it moves
-  std::vector<Message> messages;            // in the order in which they leave
+  std::vector<Transfer> messages;           // in the order in which they leave
   double makespan = 0;                      // end of the last compute action; the first starts at 0
   // Four different numbers are called "bubble" (docs/pipeline.md). Idle share: 1 - busy / (ranks x makespan).
   double idle_share = 0;

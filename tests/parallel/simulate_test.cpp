@@ -137,7 +137,7 @@ TEST_CASE("messages leave after they are made and within the window", "[simulate
   // Rank 0 makes micro-batch 5 at time 6; rank 1 takes micro-batch 3 at 1.5 + 3 x 15, which opens the window.
   const auto leaves = [](const Timeline& timeline) {
     return std::find_if(timeline.messages.begin(), timeline.messages.end(),
-                        [](const Message& message) { return message.stage == 0 && message.micro == 5; })
+                        [](const Transfer& message) { return message.stage == 0 && message.micro == 5; })
         ->start;
   };
   CHECK(leaves(free) == 6);
