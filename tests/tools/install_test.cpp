@@ -1,5 +1,6 @@
 // What `meson install` hands a user of the library: a program of theirs compiles, links and runs against the
-// installed archive, headers and pkg-config file alone, and the installed program runs from its new place.
+// installed archive, headers and pkg-config file alone, and the installed program runs from its new place. It
+// includes every header, so no two of them may give different things one name.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -18,17 +19,8 @@ using warpline::test::TemporaryFolder;
 
 namespace {
 
-// Touches every room that is installed.
+// Touches every room that is installed. Every header stands before it.
 constexpr const char* kProgram = R"(
-#include <iostream>
-#include "engine/autograd.h"
-#include "engine/context.h"
-#include "engine/ops/relu.h"
-#include "engine/ops/sum.h"
-#include "kernels/device.h"
-#include "models/model.h"
-#include "parallel/schedule.h"
-
 int main() {
   using namespace warpline;
   Context context({DeviceKind::Cpu, 0});
@@ -61,7 +53,13 @@ TEST_CASE("an installed warpline serves a program of its own", "[install]") {
   CHECK(version.status == 0);
   CHECK(!version.out.empty());
 
-  std::ofstream(folder / "user.cpp") << kProgram;
+  std::string includes = "#include <iostream>\n";
+  const fs::path headers = prefix + "/include/warpline";
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(headers)) {
+    if (entry.path().extension() != ".h") continue;
+    includes += fmt::format("#include \"{}\"\n", fs::relative(entry.path(), headers).string());
+  }
+  std::ofstream(folder / "user.cpp") << includes << kProgram;
   const ProgramResult built = run_program(fmt::format(
       "cd '{}' && PKG_CONFIG_PATH='{}' && export PKG_CONFIG_PATH && {} -std=c++20 -o user user.cpp "
       "$(pkg-config --define-variable=prefix='{}' --cflags --libs --static warpline)",
