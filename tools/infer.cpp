@@ -18,6 +18,7 @@
 #include "tools/checkpoint.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
+#include "tools/require.h"
 #include "tools/results.h"
 #include "tools/run_options.h"
 #include "tools/sha256.h"
@@ -173,8 +174,11 @@ void check(const InferOptions& options, const CLI::App& command) {
     for (const char* flag : {"--batches", "--batch-size", "--json", "--trace"}) {
       if (command.count(flag) > 0) fail<ValueError>(flag, "goes with --random, not with --index");
     }
-  } else if (options.batches < 1) {
-    fail<ValueError>("--batches", "must be at least 1; got {}", options.batches);
+  } else {
+    for (const char* flag : {"--data", "--data-dir"}) {
+      if (command.count(flag) > 0) fail<ValueError>(flag, "goes with --index, not with --random");
+    }
+    require_at_least_one("--batches", options.batches);
   }
   for (const std::string* path : {&options.json, &options.trace}) {
     if (!path->empty()) check_writable(*path);
@@ -189,13 +193,15 @@ void add_infer(CLI::App& app) {
   const auto options = std::make_shared<InferOptions>();
   options->batch_size = 32;
   options->add_flags(*command);
+  command->add_option("--batch-size", options->batch_size, "images of one batch, which one replica takes");
+  command->add_option("--seed", options->seed, "of weights and random batches");
   command->add_option("--checkpoint", options->checkpoint,
                       "weights to use; omitted: those that --seed starts with");
   command->add_flag("--random", options->random, "random batches");
-  command->add_option("--batches", options->batches, "how many random batches")->capture_default_str();
+  command->add_option("--batches", options->batches, "how many random batches");
   command->add_option("--index", options->index, "one test image, drawn, with its probabilities");
   command->callback([command, options] {
-    options->resolve(*command, true);
+    options->resolve(*command);
     check(*options, *command);
     std::optional<Checkpoint> checkpoint;
     if (!options->checkpoint.empty()) {

@@ -27,16 +27,13 @@ struct RunOptions {
   std::string model = "net";
   int depth = 8;  // vgg
   std::string strategy = "serial";
-  int data_parallel = 1, stages = 1, chunks = 1;
-  std::optional<int> micro_batches;
-  std::string schedule;
+  int data_parallel = 1, stages = 1;
   std::string cut;
   std::string device = "cpu";
   std::string backend = "local";
   int threads = 0;  // 0 until resolve() chooses
   std::int64_t batch_size = 64;
   std::uint64_t seed = 1;
-  bool deterministic = false;
   std::string send_mode = "bounded";
   std::uint64_t order_seed = 0;
   double timeout = 60.0;
@@ -47,18 +44,20 @@ struct RunOptions {
 
   int ranks() const { return data_parallel * stages; }
 
+  // All but --batch-size and --seed, which mean something else to each command.
   void add_flags(CLI::App& command);
-  // Fills in what was not given and refuses what does not fit together (ValueError). `inference`: no
-  // backward, so the schedule is `inference` and a batch is not cut.
-  void resolve(const CLI::App& command, bool inference);
+  // Fills in what was not given and refuses what does not fit together (ValueError).
+  void resolve(const CLI::App& command);
 
+  // One micro-batch for each replica.
   parallel::Layout layout(const Sequential& layers) const;
   parallel::LocalOptions local_options() const;
   std::vector<std::shared_ptr<Context>> contexts() const;
   std::shared_ptr<const Dataset> load_data() const;
-  std::string cut_line() const;  // "batch 64 = 2 replicas x 2 micro-batches x 16 images"
 
  protected:
+  // Refuses a flag that was given where the strategy has no stages, rather than ignoring it (ValueError).
+  void require_stages(const CLI::App& command, const char* flag) const;
   void describe(nlohmann::ordered_json& flags) const;  // the flags in force
 };
 

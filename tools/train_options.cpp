@@ -1,28 +1,32 @@
 #include "tools/train_options.h"
 
-#include <cmath>
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "engine/file.h"
 #include "engine/optim/adam.h"
 #include "engine/optim/sgd.h"
 #include "kernels/error.h"
+#include "tools/require.h"
 
 namespace warpline::tools {
-namespace {
-
-void require_not_negative(const char* flag, double value) {
-  if (!std::isfinite(value) || value < 0)
-    fail<ValueError>(flag, "must be a number of at least 0; got {}", value);
-}
-
-}  // namespace
-
 void TrainOptions::add_flags(CLI::App& command) {
   RunOptions::add_flags(command);
+  command.add_option("--batch-size", batch_size, "global: images of one optimiser step over all ranks");
+  command.add_option("--seed", seed, "of weights and shuffling");
+  command.add_option("--chunks", chunks,
+                     "pieces of the model on each pipeline rank, where the schedule has them");
+  command
+      .add_option("--micro-batches", micro_batches,
+                  "blocks that the global batch is cut into; serial 1, data N, layer 1, pipeline 4, hybrid "
+                  "4 N; with --deterministic 4")
+      ->default_str("by strategy");
+  command.add_option("--schedule", schedule, "order of the pipeline's work: gpipe, 1f1b (layer: naive)")
+      ->default_str("gpipe");
+  command.add_flag("--deterministic", deterministic, "the same bits for every strategy, at some cost");
   command.add_option("--epochs", epochs, "passes over the training set, counted from the very start");
   command.add_option("--steps", steps, "stop after this many optimiser steps, counted from the very start")
       ->default_str("all");
@@ -36,12 +40,43 @@ void TrainOptions::add_flags(CLI::App& command) {
   command.add_option("--resume", resume, "continue from a checkpoint, whatever strategy wrote it");
 }
 
+void TrainOptions::resolve_schedule(const CLI::App& command) {
+  require_stages(command, "--chunks");
+  require_stages(command, "--schedule");
+  require_at_least_one("--chunks", chunks);
+  if (schedule.empty()) schedule = strategy == "layer" ? "naive" : "gpipe";
+  if (strategy == "layer" && schedule != "naive") {
+    fail<ValueError>("--schedule", "--strategy layer is the schedule naive; for {} use --strategy pipeline",
+                     schedule);
+  }
+  if (command.count("--micro-batches") == 0) {
+    micro_batches = deterministic            ? 4
+                    : strategy == "data"     ? data_parallel
+                    : strategy == "pipeline" ? 4
+                    : strategy == "hybrid"   ? 4 * data_parallel
+                                             : 1;
+  }
+  require_at_least_one("--micro-batches", micro_batches);
+  if (micro_batches < data_parallel) {
+    fail<ValueError>("--micro-batches",
+                     "{} blocks do not give each of {} replicas one; use --micro-batches {}", micro_batches,
+                     data_parallel, data_parallel);
+  }
+  if (batch_size < micro_batches) {
+    fail<ValueError>("--batch-size",
+                     "a batch of {} images cannot be cut into {} micro-batches; use a larger batch or "
+                     "--micro-batches {}",
+                     batch_size, micro_batches, batch_size);
+  }
+}
+
 void TrainOptions::resolve(const CLI::App& command) {
-  RunOptions::resolve(command, false);
+  RunOptions::resolve(command);
+  resolve_schedule(command);
   seed_given = command.count("--seed") > 0;
   epochs_given = command.count("--epochs") > 0;
-  if (epochs < 1) fail<ValueError>("--epochs", "must be at least 1; got {}", epochs);
-  if (steps && *steps < 1) fail<ValueError>("--steps", "must be at least 1; got {}", *steps);
+  require_at_least_one("--epochs", epochs);
+  if (steps) require_at_least_one("--steps", *steps);
   if (optimizer != "sgd" && optimizer != "adam" && optimizer != "adamw") {
     fail<ValueError>("--optimizer", "no optimiser is called '{}'; there are sgd, adam and adamw", optimizer);
   }
@@ -54,6 +89,27 @@ void TrainOptions::resolve(const CLI::App& command) {
   for (const std::string* path : {&json, &trace, &checkpoint}) {
     if (!path->empty()) check_writable(*path);
   }
+}
+
+parallel::Layout TrainOptions::layout(const Sequential& layers) const {
+  parallel::Layout layout = RunOptions::layout(layers);
+  layout.chunks = chunks;
+  layout.micro_batches = micro_batches;
+  layout.schedule = schedule;
+  layout.deterministic = deterministic;
+  return layout;
+}
+
+std::string TrainOptions::cut_line() const {
+  // "15 to 16" where the parts differ.
+  const auto sizes = [](std::int64_t whole, std::int64_t parts) {
+    const std::int64_t least = whole / parts, most = (whole + parts - 1) / parts;
+    return least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
+  };
+  const auto plural = [](std::int64_t count) { return count == 1 ? "" : "s"; };
+  return fmt::format("batch {} = {} replica{} x {} micro-batch{} x {} images", batch_size, data_parallel,
+                     plural(data_parallel), sizes(micro_batches, data_parallel),
+                     micro_batches > data_parallel ? "es" : "", sizes(batch_size, micro_batches));
 }
 
 std::unique_ptr<Optimizer> TrainOptions::make_optimizer(std::vector<Parameter*> parameters) const {
@@ -69,6 +125,12 @@ std::unique_ptr<Optimizer> TrainOptions::make_optimizer(std::vector<Parameter*> 
 nlohmann::ordered_json TrainOptions::in_force() const {
   nlohmann::ordered_json flags;
   describe(flags);
+  flags["chunks"] = chunks;
+  flags["micro_batches"] = micro_batches;
+  flags["schedule"] = schedule;
+  flags["deterministic"] = deterministic;
+  flags["data"] = data;
+  flags["data_dir"] = data_dir ? nlohmann::ordered_json(*data_dir) : nullptr;
   flags["epochs"] = epochs;
   flags["steps"] = steps ? nlohmann::ordered_json(*steps) : nullptr;
   flags["evaluate"] = evaluate;

@@ -14,6 +14,10 @@
 namespace warpline::tools {
 
 struct TrainOptions : RunOptions {
+  int chunks = 1;
+  int micro_batches = 0;  // 0 until resolve() chooses
+  std::string schedule;
+  bool deterministic = false;
   int epochs = 1;
   std::optional<std::int64_t> steps;
   bool evaluate = false;
@@ -23,10 +27,15 @@ struct TrainOptions : RunOptions {
 
   void add_flags(CLI::App& command);
   void resolve(const CLI::App& command);
+  parallel::Layout layout(const Sequential& layers) const;
+  std::string cut_line() const;  // "batch 64 = 2 replicas x 2 micro-batches x 16 images"
   std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter*> parameters) const;
   nlohmann::ordered_json in_force() const;
 
   bool seed_given = false, epochs_given = false;
+
+ private:
+  void resolve_schedule(const CLI::App& command);
 };
 
 }  // namespace warpline::tools

@@ -1,7 +1,5 @@
-// `warpline train` as a person meets it: every strategy learns the same thing, bit for bit, and really split
-// the work.
-#include <fstream>
-#include <map>
+// `warpline train` as a person meets it: every strategy learns the same thing, bit for bit, and what makes no
+// sense is refused. That the work is really split: train_split_test.cpp.
 #include <string>
 #include <vector>
 
@@ -9,10 +7,12 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/run_json.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 
 using warpline::test::ProgramResult;
+using warpline::test::read_json;
 using warpline::test::TemporaryFolder;
 
 namespace {
@@ -23,14 +23,8 @@ ProgramResult train(const std::string& arguments) {
       fmt::format("'{}' train --data builtin {}", WARPLINE_PROGRAM, arguments));
 }
 
-nlohmann::json read_json(const std::string& path) { return nlohmann::json::parse(std::ifstream(path)); }
-
 nlohmann::json train_json(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const ProgramResult result = train(fmt::format("{} --json '{}'", arguments, folder / "run.json"));
-  INFO(arguments << "\n" << result.errors);
-  REQUIRE(result.status == 0);
-  return read_json(folder / "run.json");
+  return warpline::test::run_json("train --data builtin " + arguments);
 }
 
 const std::vector<std::string> kStrategies = {
@@ -99,26 +93,6 @@ TEST_CASE("a checkpoint is continued by any strategy, bit for bit", "[train][che
       CHECK(run["parameters_sha256"] == whole["parameters_sha256"]);
       CHECK(run["losses"].size() == 3);
     }
-  }
-}
-
-TEST_CASE("the work is really split", "[train]") {
-  constexpr std::int64_t kParameters = 431080;
-  for (const std::string& strategy : kStrategies) {
-    const nlohmann::json run = train_json("--deterministic --steps 2 " + strategy);
-    std::map<int, std::int64_t> held;  // by replica
-    std::int64_t sent = 0, received = 0;
-    for (const nlohmann::json& rank : run["ranks"]) {
-      held[rank["replica"]] += rank["parameter_count"].get<std::int64_t>();
-      if (run["flags"]["stages"] > 1) CHECK(rank["parameter_count"] < kParameters);
-      CHECK(!rank["actions"].empty());
-      sent += rank["bytes_sent"].get<std::int64_t>();
-      received += rank["bytes_received"].get<std::int64_t>();
-      CHECK((rank["messages_sent"] > 0) == (run["ranks"].size() > 1));
-    }
-    for (const auto& [replica, count] : held) CHECK(count == kParameters);
-    CHECK(sent == received);
-    CHECK(held.size() == run["flags"]["data_parallel"].get<std::size_t>());
   }
 }
 
