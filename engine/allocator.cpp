@@ -6,8 +6,8 @@
 #include <new>
 #include <vector>
 
-#include "engine/poison.h"
 #include "kernels/error.h"
+#include "kernels/poison.h"
 
 namespace warpline {
 namespace {

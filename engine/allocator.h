@@ -1,6 +1,6 @@
 // Memory of one device. Caching: a freed block is kept and handed out again for a request of its size class,
-// so a training step in steady state asks the system for nothing. Freed blocks are poisoned in sanitizer
-// builds.
+// so a training step in steady state asks the system for nothing. Freed blocks, and what rounding adds behind
+// the bytes asked for, are poisoned in sanitizer builds.
 #pragma once
 
 #include <cstddef>

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernels/error.h"
+#include "kernels/poison.h"
 
 namespace warpline {
 
@@ -194,6 +195,7 @@ struct Scratch::State {
   struct Buffer {
     std::unique_ptr<void, Free> memory;
     std::size_t bytes = 0;
+    std::size_t owned = 0;  // by the last get(); what lies behind is poisoned in sanitizer builds
   };
   // A cache line of its own, so that workers do not slow each other down.
   struct alignas(64) Worker {
@@ -219,8 +221,11 @@ void* Scratch::get(int worker, int slot, std::size_t bytes) {
     buffer.memory.reset();
     buffer.bytes = 0;
     buffer.memory.reset(::operator new(wanted, State::kAlignment));
-    buffer.bytes = wanted;
+    buffer.bytes = buffer.owned = wanted;
   }
+  poison(buffer.memory.get(), buffer.owned);
+  unpoison(buffer.memory.get(), bytes);
+  buffer.owned = bytes;
   return buffer.memory.get();
 }
 

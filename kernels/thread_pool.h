@@ -39,7 +39,7 @@ class Scratch {
 
   static constexpr int kSlots = 4;
   // At least `bytes` bytes, contents undefined, valid until the next get() of this worker and slot. Safe to
-  // call from different workers at once.
+  // call from different workers at once. What lies behind them is poisoned in sanitizer builds.
   void* get(int worker, int slot, std::size_t bytes);
 
  private:

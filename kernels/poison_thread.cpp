@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "engine/poison.h"
+#include "kernels/poison.h"
 
 namespace warpline {
 

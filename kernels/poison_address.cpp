@@ -2,7 +2,7 @@
 
 #include <sanitizer/asan_interface.h>
 
-#include "engine/poison.h"
+#include "kernels/poison.h"
 
 namespace warpline {
 

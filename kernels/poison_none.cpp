@@ -1,4 +1,4 @@
-#include "engine/poison.h"
+#include "kernels/poison.h"
 
 namespace warpline {
 
