@@ -2,7 +2,6 @@
 // and with a file of that room, and the same calls done right are not. Sanitizer builds only.
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -41,7 +40,6 @@ std::vector<Plant> plants() {
 // Files, from the repository's root, on the stacks of the access or accesses that the first report is about;
 // not on those that say where memory or threads come from.
 std::vector<std::string> files_of(const std::string& report) {
-  const std::regex source(R"((\S+\.(?:cpp|h)):\d+)");
   std::vector<std::string> files;
   bool begun = false;
   std::istringstream lines(report);
@@ -51,10 +49,15 @@ std::vector<std::string> files_of(const std::string& report) {
         line.find("created by") != std::string::npos || line.starts_with("SUMMARY")) {
       break;
     }
-    std::smatch match;
-    if (!begun || !std::regex_search(line, match, source)) continue;
-    const fs::path file = fs::path(WARPLINE_BUILD_ROOT) / match[1].str();
-    files.push_back(file.lexically_normal().lexically_relative(WARPLINE_SOURCE_ROOT));
+    std::istringstream words(line);
+    for (std::string word; begun && words >> word;) {
+      for (const std::string_view end : {".cpp:", ".h:"}) {  // "../engine/tensor.cpp:125"
+        const std::size_t at = word.find(end);
+        if (at == std::string::npos) continue;
+        const fs::path file = fs::path(WARPLINE_BUILD_ROOT) / word.substr(0, at + end.size() - 1);
+        files.push_back(file.lexically_normal().lexically_relative(WARPLINE_SOURCE_ROOT));
+      }
+    }
   }
   return files;
 }
