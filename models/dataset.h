@@ -2,6 +2,7 @@
 // made once a process and shared, read-only, by all ranks that are threads of it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,7 +37,8 @@ class Samples {
   std::vector<std::uint8_t> labels_;
   std::vector<std::uint8_t> read_;
   std::unique_ptr<std::uint8_t[]> drawn_;
-  std::unique_ptr<std::once_flag[]> is_drawn_;
+  std::unique_ptr<std::atomic<bool>[]> is_drawn_;
+  std::unique_ptr<std::mutex[]> drawing_;  // image i is drawn under the mutex i modulo their number
 };
 
 struct Dataset {
