@@ -1,6 +1,5 @@
 // The interpreter: runs one rank's list of a plan on real tensors. The host goes through the list in order;
-// sends, receives and reductions leave for the communicator and run beside what follows. Rules (S1 to S6 in
-// docs/pipeline.md):
+// sends, receives and reductions leave for the communicator and run beside what follows:
 //
 //   Recv         posts a fresh tensor; the action that needs it waits for it
 //   Forward      waits for its Recv, keeps the micro-batch; on the last stage computes the loss

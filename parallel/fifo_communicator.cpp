@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "parallel/caught_error.h"
+#include "parallel/trace.h"
 
 namespace warpline::parallel {
 namespace {
@@ -19,12 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 Clock::duration to_duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-std::int64_t now_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 // Views share memory, not history, so that a call in flight keeps no graph alive. Writing is an in-place

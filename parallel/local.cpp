@@ -1,6 +1,5 @@
 #include "parallel/local.h"
 
-#include <cmath>
 #include <thread>
 
 #include <fmt/core.h>
@@ -15,12 +14,14 @@ namespace {
 void check_options(const LocalOptions& options, std::size_t ranks) {
   if (ranks == 0) fail<ValueError>("local", "a run needs at least one rank");
   if (options.buffers < 1) fail<ValueError>("local", "{} buffers a peer; at least 1", options.buffers);
-  if (!std::isfinite(options.timeout_seconds) || options.timeout_seconds <= 0) {
-    fail<ValueError>("local", "the timeout is {} s; it must be above 0", options.timeout_seconds);
+  // Written so that NaN is refused as well.
+  if (!(options.timeout_seconds > 0 && options.timeout_seconds <= kMostSeconds)) {
+    fail<ValueError>("local", "the timeout is {} s; it must be above 0, and at most {}",
+                     options.timeout_seconds, kMostSeconds);
   }
-  if (!std::isfinite(options.message_delay_seconds) || options.message_delay_seconds < 0) {
-    fail<ValueError>("local", "the delay of a message is {} s; it must not be negative",
-                     options.message_delay_seconds);
+  if (!(options.message_delay_seconds >= 0 && options.message_delay_seconds <= kMostSeconds)) {
+    fail<ValueError>("local", "the delay of a message is {} s; it must be from 0 to {}",
+                     options.message_delay_seconds, kMostSeconds);
   }
 }
 

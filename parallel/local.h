@@ -19,6 +19,8 @@ enum class SendMode : std::uint8_t {
   Buffered,    // done at once
 };
 
+constexpr double kMostSeconds = 1e6;  // of a timeout or a delay; eleven days
+
 struct LocalOptions {
   SendMode send_mode = SendMode::Bounded;
   int buffers = 2;

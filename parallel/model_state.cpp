@@ -14,8 +14,6 @@
 namespace warpline::parallel {
 namespace {
 
-constexpr const char* kPrefix = "optimizer.";
-
 // What a rank is about to send: name, dtype, shape.
 std::string describe_part(const State& part) {
   nlohmann::json entries = nlohmann::json::array();
@@ -44,7 +42,7 @@ State local_state(Context& context, const std::vector<Parameter*>& parameters, c
   State state;
   for (const Parameter* parameter : parameters) state.emplace(parameter->name, parameter->value.detach());
   if (optimizer == nullptr) return state;
-  for (auto& [name, tensor] : optimizer->state(context)) state.emplace(kPrefix + name, tensor);
+  for (auto& [name, tensor] : optimizer->state(context)) state.emplace(kOptimizerPrefix + name, tensor);
   return state;
 }
 
@@ -76,7 +74,7 @@ void load_state(Context& context, const std::vector<Parameter*>& parameters, Opt
   }
   if (optimizer != nullptr) {
     State own;
-    const std::string prefix = kPrefix;
+    const std::string prefix = kOptimizerPrefix;
     for (const auto& [name, tensor] : state) {
       if (name.starts_with(prefix)) own.emplace(name.substr(prefix.size()), tensor);
     }

@@ -17,6 +17,7 @@ namespace warpline::parallel {
 
 // "conv1.weight", "optimizer.conv1.weight.momentum_buffer".
 using State = std::map<std::string, Tensor>;
+constexpr const char* kOptimizerPrefix = "optimizer.";
 
 // What a rank holds. Handles: the tensors are not copied. The optimiser may be null.
 State local_state(Context& context, const std::vector<Parameter*>& parameters, const Optimizer* optimizer);

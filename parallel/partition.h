@@ -17,7 +17,7 @@ std::vector<int> cut_by_count(int layers, int stages);
 // The largest stage costs as little as possible (exact, dynamic programming); of equal ones the cuts that
 // come first.
 std::vector<int> cut_by_cost(const std::vector<double>& costs, int stages);
-// "3,fc1": layers by number or by name. ValueError names the entry and, for a name, the nearest one.
+// "3,fc1": layers by number or by name. ValueError names the entry and, for a name, all layers.
 std::vector<int> parse_cuts(const Sequential& model, std::string_view text);
 // ValueError unless every stage has at least one layer.
 void check_cuts(const std::vector<int>& cuts, int layers);

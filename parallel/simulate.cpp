@@ -318,7 +318,8 @@ Timeline simulate(const Plan& plan, const Costs& costs, Network network) {
   for (std::size_t r = 0; r < ranks; ++r) {
     measure(plan.per_rank[r], timeline.per_rank[r], busy, timeline.span_idle[r], timeline.peak_live[r]);
   }
-  timeline.idle_share = 1 - busy / (plan.ranks * timeline.makespan);
+  // A plan whose actions take no time has no share to be idle.
+  timeline.idle_share = timeline.makespan <= 0 ? 0 : 1 - busy / (plan.ranks * timeline.makespan);
   return timeline;
 }
 

@@ -38,18 +38,14 @@ Tensor Stage::backward(int micro, const Tensor& gradient, double seed, GradientS
   const Micro state = std::move(find(micro));
   micros_.erase(micro);
   if (!state.output.requires_grad()) return {};
-  const Tensor start = gradient.defined()
-                           ? gradient
-                           : Tensor::full(context_, state.output.shape(), seed, state.output.dtype());
+  const Tensor start = start_of(state, gradient, seed);
   return warpline::backward(context_, {state.output}, {start}, {.boundary = {state.input}, .sink = &sink})[0];
 }
 
 Tensor Stage::backward_input(int micro, const Tensor& gradient, double seed) {
   Micro& state = find(micro);
   if (!state.output.requires_grad()) return {};
-  const Tensor start = gradient.defined()
-                           ? gradient
-                           : Tensor::full(context_, state.output.shape(), seed, state.output.dtype());
+  const Tensor start = start_of(state, gradient, seed);
   Tensor input_gradient =
       warpline::backward_input(context_, {state.output}, {start}, {state.input}, state.pending)[0];
   state.input = Tensor();
@@ -60,6 +56,11 @@ void Stage::backward_weight(int micro, GradientSink& sink) {
   Micro state = std::move(find(micro));
   micros_.erase(micro);
   if (state.output.requires_grad()) state.pending.run(context_, &sink);
+}
+
+Tensor Stage::start_of(const Micro& state, const Tensor& gradient, double seed) const {
+  if (gradient.defined()) return gradient;
+  return Tensor::full(context_, state.output.shape(), seed, state.output.dtype());
 }
 
 Stage::Micro& Stage::find(int micro) {

@@ -18,7 +18,6 @@ class Stage {
   Stage(Context& context, Sequential layers, bool input_wants_gradient, LossFunction loss);
 
   const Sequential& layers() const { return layers_; }
-  bool input_wants_gradient() const { return input_wants_gradient_; }
 
   // Keeps what backward needs. The result is without history: the seam between stages.
   Tensor forward(int micro, const Tensor& input);
@@ -42,6 +41,7 @@ class Stage {
     PendingWeights pending;
   };
   Micro& find(int micro);
+  Tensor start_of(const Micro& state, const Tensor& gradient, double seed) const;
 
   Context& context_;
   Sequential layers_;

@@ -1,6 +1,7 @@
 #include "parallel/trace.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,11 @@ nlohmann::json name_row(const char* kind, int rank, int row, const std::string& 
 }
 
 }  // namespace
+
+std::int64_t now_us() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
 
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();

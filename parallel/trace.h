@@ -17,6 +17,8 @@ struct TraceEvent {
   bool operator==(const TraceEvent&) const = default;
 };
 
+std::int64_t now_us();  // on that clock
+
 // Written whole or not at all; FileError names the path.
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events);
 

@@ -6,8 +6,7 @@
 //   V2    order on a rank: F before I or B, I before W, a stage after its neighbour where both are on this
 //         rank; R after the stage's last B or W and its last Send; S after everything
 //   V3    every tensor that crosses ranks has exactly one Send and one Recv with the same ticket, on the
-//   ranks
-//         that they name; no message within a rank; no ticket twice
+//         ranks that they name; no message within a rank; no ticket twice
 //   V4    a Send after the action that makes its tensor, a Recv before the action that needs it
 //   V5    between two ranks, in one direction, the k-th Send matches the k-th Recv (NCCL has no tags)
 //   V7    tickets strictly increase along each rank's list
@@ -15,9 +14,12 @@
 //
 // V6, no deadlock: V2, V3, V4 and V7 imply it for every channel model, rendezvous on one queue included. Take
 // any path of "must happen before" edges: along it tickets only grow, so it never comes back to its start.
-// The checks take time proportional to the number of actions.
-// V9, agreement between ranks: parallel/agreement.h. The other half of V10, that the sum of gradients does
-// not depend on the order of the list, is kept by the gradient tree, which adds by micro-batch index.
+// The checks take time proportional to the number of actions. Plans without tickets are refused (V7), not
+// searched for cycles.
+// V8, how many micro-batches live at once, is no property of a single plan: Schedule::live_bound states it
+// for each schedule, and the tests hold what simulate() measures to it. V9, agreement between ranks:
+// parallel/agreement.h. The other half of V10, that the sum of gradients does not depend on the order of the
+// list, is kept by the gradient tree, which adds by micro-batch index.
 #pragma once
 
 #include <string>

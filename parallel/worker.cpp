@@ -95,13 +95,6 @@ Range Worker::samples(std::int64_t count) const {
   return Blocks(count, impl_->layout.micro_batches).samples(impl_->owned);
 }
 
-void Worker::check_batch_size(std::int64_t count) const {
-  if (count < impl_->layout.micro_batches) {
-    fail<ValueError>("worker", "a batch of {} samples cannot be cut into {} micro-batches; use at most {}",
-                     count, impl_->layout.micro_batches, count);
-  }
-}
-
 void Worker::train_step(const Batch& batch, Optimizer& optimizer) {
   impl_->guarded([&] { impl_->pass(batch, impl_->list, [&] { optimizer.step(impl_->context); }); });
 }
@@ -197,10 +190,6 @@ std::vector<TraceEvent> Worker::gather_trace() {
     all.insert(all.end(), events.begin(), events.end());
   }
   return all;
-}
-
-std::string Worker::from_rank_0(std::string text) {
-  return broadcast_text(impl_->context, *impl_->world, text);
 }
 
 }  // namespace warpline::parallel

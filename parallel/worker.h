@@ -74,9 +74,6 @@ class Worker {
   bool needs_target() const;
   // Which samples of a global batch of `count` this replica computes. ValueError where count < 1.
   Range samples(std::int64_t count) const;
-  // ValueError where a batch of `count` has fewer samples than there are micro-batches. For the batch size of
-  // a run; a short last batch may leave blocks empty.
-  void check_batch_size(std::int64_t count) const;
   std::vector<Parameter*> parameters() const;  // that this rank holds
   const Plan& plan() const;                    // of this replica's training step
   const ModelCut& cut() const;                 // in force
@@ -108,9 +105,8 @@ class Worker {
   void load_state(const State& state, Optimizer* optimizer = nullptr);
 
   RankReport report() const;
-  std::vector<RankReport> gather_reports();   // collective; on rank 0, by rank
-  std::vector<TraceEvent> gather_trace();     // collective; on rank 0
-  std::string from_rank_0(std::string text);  // collective; rank 0's text, on every rank
+  std::vector<RankReport> gather_reports();  // collective; on rank 0, by rank
+  std::vector<TraceEvent> gather_trace();    // collective; on rank 0
 
  private:
   struct Impl;

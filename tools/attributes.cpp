@@ -36,6 +36,12 @@ std::int64_t Attributes::parse_integer(const std::string& key, const std::string
   return value;
 }
 
+int Attributes::parse_axis(const std::string& key, const std::string& text) const {
+  const std::int64_t axis = parse_integer(key, text);
+  if (axis < -64 || axis > 64) fail<ValueError>(op_, "attribute '{}' names an axis; got {}", key, axis);
+  return static_cast<int>(axis);
+}
+
 std::int64_t Attributes::integer(const std::string& key, std::int64_t otherwise) {
   const std::string* text = find(key);
   return text == nullptr ? otherwise : parse_integer(key, *text);
@@ -54,15 +60,18 @@ std::string Attributes::text(const std::string& key, const std::string& otherwis
   return text == nullptr ? otherwise : *text;
 }
 
+int Attributes::axis(const std::string& key, int otherwise) {
+  const std::string* text = find(key);
+  return text == nullptr ? otherwise : parse_axis(key, *text);
+}
+
 std::vector<int> Attributes::axes(const std::string& key) {
   const std::string* text = find(key);
   std::vector<int> axes;
   if (text == nullptr) return axes;
   for (std::size_t begin = 0; begin <= text->size();) {
     const std::size_t comma = std::min(text->find(',', begin), text->size());
-    const std::int64_t axis = parse_integer(key, text->substr(begin, comma - begin));
-    if (axis < -64 || axis > 64) fail<ValueError>(op_, "attribute '{}' names an axis; got {}", key, axis);
-    axes.push_back(static_cast<int>(axis));
+    axes.push_back(parse_axis(key, text->substr(begin, comma - begin)));
     begin = comma + 1;
   }
   return axes;

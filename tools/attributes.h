@@ -19,6 +19,7 @@ class Attributes {
   std::int64_t integer(const std::string& key, std::int64_t otherwise);
   bool boolean(const std::string& key, bool otherwise);  // true, false, 1, 0
   std::string text(const std::string& key, const std::string& otherwise);
+  int axis(const std::string& key, int otherwise);
   std::vector<int> axes(const std::string& key);  // "0,1"; empty: none
   std::array<std::int64_t, 2> pair(const std::string& key,
                                    std::array<std::int64_t, 2> otherwise);  // "2" or "2,3"
@@ -29,6 +30,7 @@ class Attributes {
  private:
   const std::string* find(const std::string& key);
   std::int64_t parse_integer(const std::string& key, const std::string& text) const;
+  int parse_axis(const std::string& key, const std::string& text) const;
 
   std::string op_;
   std::map<std::string, std::string> values_;

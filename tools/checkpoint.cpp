@@ -15,7 +15,6 @@ namespace {
 
 constexpr const char* kFormat = "warpline checkpoint";
 constexpr const char* kVersion = "1";
-constexpr const char* kOptimizerPrefix = "optimizer.";
 
 const std::string& metadata(const SafetensorsFile& file, const std::string& path, const std::string& key) {
   const auto found = file.metadata.find(key);
@@ -47,6 +46,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   file.metadata = {{"format", kFormat},
                    {"format_version", kVersion},
                    {"model", position.model},
+                   {"optimizer", position.optimizer},
                    {"step", std::to_string(position.step)},
                    {"epoch", std::to_string(position.epoch)},
                    {"sample_position", std::to_string(position.samples)},
@@ -66,6 +66,7 @@ Checkpoint read_checkpoint(Context& context, const std::string& path) {
   }
   Checkpoint checkpoint;
   checkpoint.position.model = metadata(file, path, "model");
+  checkpoint.position.optimizer = metadata(file, path, "optimizer");
   checkpoint.position.step = number<std::int64_t>(file, path, "step");
   checkpoint.position.epoch = number<std::int64_t>(file, path, "epoch");
   checkpoint.position.samples = number<std::int64_t>(file, path, "sample_position");
@@ -79,7 +80,7 @@ Checkpoint read_checkpoint(Context& context, const std::string& path) {
 std::string parameters_sha256(const parallel::State& state) {
   Sha256 digest;
   for (const auto& [name, tensor] : state) {  // a map: sorted by name
-    if (name.starts_with(kOptimizerPrefix)) continue;
+    if (name.starts_with(parallel::kOptimizerPrefix)) continue;
     digest.add(fmt::format("{} {} {}\n", name, to_string(tensor.dtype()), to_string(tensor.shape())));
     digest.add(to_host_tensor(name, tensor).bytes);
   }

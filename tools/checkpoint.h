@@ -12,6 +12,7 @@ namespace warpline::tools {
 
 struct Position {
   std::string model;
+  std::string optimizer;
   std::int64_t step = 0;     // optimiser steps done
   std::int64_t epoch = 0;    // epochs done
   std::int64_t samples = 0;  // samples of the current epoch done

@@ -1,5 +1,5 @@
 // `warpline doctor`: what this build and this machine can do, and how to get what is missing.
-#include <filesystem>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <thread>
@@ -29,6 +29,38 @@ void print_devices() {
              kernels::simd().name, std::thread::hardware_concurrency());
 }
 
+// The first line that a shell command prints; empty where it fails.
+std::string first_line(const std::string& command) {
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return "";
+  std::string output;
+  char buffer[256];
+  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
+  return pclose(pipe) == 0 ? output.substr(0, output.find('\n')) : "";
+}
+
+// In a folder of its own, that is removed again.
+bool compiles_and_runs(const std::string& compiler) {
+  return first_line(fmt::format(R"(d=$(mktemp -d) || exit 1; trap 'rm -rf "$d"' EXIT
+echo '#include <span>
+int main() {{ int two[2] = {{}}; return std::span(two).size() == 2 ? 0 : 1; }}' >"$d/a.cpp" &&
+{} -std=c++20 "$d/a.cpp" -o "$d/a" 2>/dev/null && "$d/a" && echo yes)",
+                                compiler)) == "yes";
+}
+
+void print_compilers() {
+  fmt::print("compilers\n");
+  int found = 0;
+  for (const char* compiler : {"g++", "clang++"}) {
+    const std::string version = first_line(fmt::format("{} --version 2>/dev/null", compiler));
+    if (version.empty()) continue;
+    ++found;
+    fmt::print("  {:<10} {}; a C++20 program {}\n", compiler, version,
+               compiles_and_runs(compiler) ? "compiles, links and runs" : "does not compile, link or run");
+  }
+  if (found == 0) fmt::print("  none; to build warpline or against it: apt-get install g++\n");
+}
+
 void print_data() {
   fmt::print("data\n");
   try {
@@ -50,6 +82,7 @@ void doctor() {
                library.purpose,
                library.compiled == library.running ? "" : "  (differ: rebuild against what is installed)");
   }
+  print_compilers();
   fmt::print("back ends\n");
   for (const parallel::Backend& backend : parallel::backends()) {
     fmt::print("  {:<10} ranks are {}; {}\n", backend.name, backend.ranks, backend.devices);

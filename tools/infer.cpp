@@ -26,6 +26,8 @@
 namespace warpline::tools {
 namespace {
 
+constexpr std::int64_t kMostBatches = 1 << 20;  // more than a plan may have
+
 struct InferOptions : RunOptions {
   std::string checkpoint;
   bool random = false;
@@ -179,6 +181,7 @@ void check(const InferOptions& options, const CLI::App& command) {
       if (command.count(flag) > 0) fail<ValueError>(flag, "goes with --index, not with --random");
     }
     require_at_least_one("--batches", options.batches);
+    require_at_most("--batches", options.batches, kMostBatches);
   }
   for (const std::string* path : {&options.json, &options.trace}) {
     if (!path->empty()) check_writable(*path);

@@ -61,7 +61,7 @@ Tensors matmul_row(Context& context, Tensors& in, Attributes& attributes) {
 }
 
 Tensors log_softmax_row(Context& context, Tensors& in, Attributes& attributes) {
-  const auto dim = static_cast<int>(attributes.integer("dim", -1));
+  const auto dim = attributes.axis("dim", -1);
   attributes.check_all_read();
   return {{"output", log_softmax(context, in["input"], dim)}};
 }

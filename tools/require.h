@@ -21,4 +21,9 @@ inline void require_not_negative(const char* flag, double value) {
     fail<ValueError>(flag, "must be a number of at least 0; got {}", value);
 }
 
+template <class T>
+void require_at_most(const char* flag, T value, T most) {
+  if (value > most) fail<ValueError>(flag, "must be at most {}; got {}", most, value);
+}
+
 }  // namespace warpline::tools

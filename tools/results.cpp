@@ -69,8 +69,9 @@ std::string speed_up_line(const std::vector<parallel::RankReport>& ranks, double
       seconds > 0 ? whole / seconds : 0.0, parallel::speedup_bound(ranks));
 }
 
+// Paths among the flags may be any bytes.
 void write_json(const std::string& path, const nlohmann::ordered_json& json) {
-  write_file_whole(path, json.dump(2) + "\n");
+  write_file_whole(path, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace warpline::tools

@@ -1,6 +1,8 @@
 #include "tools/run_options.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -37,6 +39,18 @@ const Strategy& find_strategy(const std::string& name) {
 void require_use(const CLI::App& command, const char* flag, const std::string& strategy, bool used) {
   if (command.count(flag) > 0 && !used)
     fail<ValueError>(flag, "--strategy {} does not use it; leave it out", strategy);
+}
+
+// Started by a launcher, each process would train alone, and all of them write the same files.
+void require_one_process() {
+  for (const char* variable : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"}) {
+    const char* size = std::getenv(variable);
+    if (size == nullptr || std::string_view(size) == "1") continue;
+    fail<ValueError>(variable,
+                     "is {}, but no back end has processes as ranks yet; start one process, whose ranks are "
+                     "threads (--strategy, --data-parallel, --stages), or unset it",
+                     size);
+  }
 }
 
 parallel::SendMode parse_send_mode(const std::string& name) {
@@ -100,7 +114,10 @@ void RunOptions::resolve(const CLI::App& command) {
   require_at_least_one("--stages", stages);
   require_at_least_one("--batch-size", batch_size);
   require_positive("--timeout", timeout);
+  require_at_most("--timeout", timeout, parallel::kMostSeconds);
   require_not_negative("--message-delay", message_delay);
+  require_at_most("--message-delay", message_delay, parallel::kMostSeconds);
+  require_one_process();
   if (static_cast<std::int64_t>(data_parallel) * stages > 1024) {
     fail<ValueError>("--data-parallel", "{} replicas x {} stages are more than 1,024 ranks; use fewer",
                      data_parallel, stages);

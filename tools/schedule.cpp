@@ -103,6 +103,9 @@ void print_schedule(const Arguments& arguments) {
   const Plan plan = lower(order, {.costs = costs});
   require_valid(validate(plan));
   const Timeline timeline = simulate(plan, costs);
+  if (timeline.makespan <= 0) {
+    fail<ValueError>("schedule", "--costs {}: no action of {} takes time", arguments.costs, schedule.name);
+  }
   if (arguments.csv) {
     fmt::print("{}", timeline_csv(plan, timeline));
     return;

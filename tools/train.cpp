@@ -21,12 +21,13 @@ constexpr const char* kFooter = R"(Examples:
 With --deterministic all strategies with equally many micro-batches end with the same bits: compare
 parameters_sha256.)";
 
-void train(const TrainOptions& options) {
+void train(TrainOptions options) {
   const std::shared_ptr<const Dataset> data = options.load_data();
   std::optional<Checkpoint> resume;
   if (!options.resume.empty()) {
     Context host({DeviceKind::Cpu, 0});
     resume = read_checkpoint(host, options.resume);
+    if (!options.seed_given) options.seed = resume->position.seed;
   }
   fmt::print("{}\n", options.cut_line());
   fmt::print("data: {}, {} training and {} test images\n", data->name, data->train.count(),

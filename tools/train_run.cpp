@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -29,6 +29,11 @@ class Stopwatch {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
+bool finished(const TrainOptions& options, const Position& position) {
+  if (options.steps && position.step >= *options.steps) return true;
+  return (!options.steps || options.epochs_given) && position.epoch >= options.epochs;
+}
+
 // One rank's run. Every method is collective.
 class Rank {
  public:
@@ -49,6 +54,7 @@ class Rank {
                  .images = worker_.needs_input(),
                  .targets = worker_.needs_target()}) {
     position_.model = options.model;
+    position_.optimizer = options.optimizer;
     position_.seed = options.seed;
   }
 
@@ -58,14 +64,14 @@ class Rank {
   }
 
   TrainResults run() {
-    const std::int64_t last_step = last();
-    while (position_.step < last_step) {
-      train_epoch(last_step);
+    while (!finished(options_, position_)) {
+      train_epoch();
+      const bool at_end = finished(options_, position_);
       const bool whole_epoch = position_.samples == 0;
-      if ((whole_epoch && !options_.steps) || (options_.evaluate && position_.step == last_step)) evaluate();
-      save(position_.step == last_step);
+      if ((whole_epoch && !options_.steps) || (options_.evaluate && at_end)) evaluate();
+      save(at_end);
     }
-    if (seconds_after_first_ > 0) {
+    if (images_after_first_ > 0) {
       results_.images_per_second = static_cast<double>(images_after_first_) / seconds_after_first_;
     }
     results_.ranks = worker_.gather_reports();
@@ -76,16 +82,11 @@ class Rank {
  private:
   bool first_rank() const { return worker_.rank() == 0; }
 
-  // Optimiser steps, from the very start, at which the run ends.
-  std::int64_t last() const {
-    const std::int64_t of_epochs = loader_.steps() * options_.epochs;
-    if (!options_.steps) return of_epochs;
-    return options_.epochs_given ? std::min(of_epochs, *options_.steps) : *options_.steps;
-  }
-
-  void train_epoch(std::int64_t last_step) {
+  // To the end of the epoch, or of the run.
+  void train_epoch() {
     const std::int64_t begin = position_.samples / options_.batch_size;
-    const std::int64_t end = std::min(loader_.steps(), begin + last_step - position_.step);
+    std::int64_t end = loader_.steps();
+    if (options_.steps) end = std::min(end, begin + *options_.steps - position_.step);
     std::optional<Progress> progress;
     if (first_rank()) {
       progress.emplace(fmt::format("epoch {}", position_.epoch + 1), end - begin, options_.batch_size,
@@ -99,13 +100,11 @@ class Rank {
       worker_.train_step(batch, *optimizer_);
       ++position_.step;
       position_.samples += batch.count;
-      if (seen_first_) images_after_first_ += batch.count;
-      if ((step + 1 - begin) % kReportEvery == 0 || step + 1 == end) report(progress, step + 1 - begin);
-      if (!seen_first_) {
-        if (results_.losses.empty()) report(progress, step + 1 - begin);
-        after_first.emplace();
-        seen_first_ = true;
-      }
+      const bool first = !std::exchange(seen_first_, true);
+      if (!first) images_after_first_ += batch.count;
+      const std::int64_t done = step + 1 - begin;
+      if (first || done % kReportEvery == 0 || step + 1 == end) report(progress, done);
+      if (first) after_first.emplace();
     }
     results_.seconds += whole.seconds();
     seconds_after_first_ += after_first ? after_first->seconds() : whole.seconds();
@@ -131,8 +130,7 @@ class Rank {
     results_.test_accuracy = static_cast<double>(right) / static_cast<double>(samples);
     if (first_rank()) {
       fmt::print("epoch {}: loss {:.4f}, {:.2f} % of {} test images right\n", position_.epoch,
-                 results_.losses.empty() ? std::numeric_limits<double>::quiet_NaN() : results_.losses.back(),
-                 100 * *results_.test_accuracy, samples);
+                 results_.losses.back(), 100 * *results_.test_accuracy, samples);
     }
   }
 
@@ -158,21 +156,26 @@ class Rank {
   double seconds_after_first_ = 0;
 };
 
-void check_resume(const TrainOptions& options, const Position& position) {
+void check_resume(const TrainOptions& options, const Position& position, std::int64_t images) {
   if (position.model != options.model) {
     fail<ValueError>("--resume", "{} holds a {}; got --model {}", options.resume, position.model,
                      options.model);
+  }
+  if (position.optimizer != options.optimizer) {
+    fail<ValueError>("--resume", "{} holds the state of {}; got --optimizer {}", options.resume,
+                     position.optimizer, options.optimizer);
   }
   if (position.seed != options.seed) {
     fail<ValueError>("--resume", "{} was shuffled by seed {}; got --seed {}: leave it out to continue",
                      options.resume, position.seed, options.seed);
   }
-  if (position.samples % options.batch_size != 0) {
-    fail<ValueError>("--resume", "{} stands at sample {} of its epoch, not a multiple of --batch-size {}",
-                     options.resume, position.samples, options.batch_size);
+  if (position.samples % options.batch_size != 0 || position.samples >= images) {
+    fail<ValueError>("--resume",
+                     "{} stands at sample {} of its epoch: that must be a multiple of --batch-size {} below "
+                     "the {} images",
+                     options.resume, position.samples, options.batch_size, images);
   }
-  const bool done = options.steps ? position.step >= *options.steps : position.epoch >= options.epochs;
-  if (done) {
+  if (finished(options, position)) {
     fail<ValueError>("--resume",
                      "{} stands at step {}, epoch {}: nothing is left to do; --steps and --epochs count "
                      "from the very start",
@@ -184,7 +187,7 @@ void check_resume(const TrainOptions& options, const Position& position) {
 
 TrainResults run_training(const TrainOptions& options, const std::shared_ptr<const Dataset>& data,
                           const std::optional<Checkpoint>& resume) {
-  if (resume) check_resume(options, resume->position);
+  if (resume) check_resume(options, resume->position, data->train.count());
   const std::vector<std::shared_ptr<Context>> contexts = options.contexts();
   TrainResults results;
   parallel::run_local(contexts, options.local_options(),

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   } catch (const warpline::BadInput& error) {
     return report(error.what(), kBadUse);
   } catch (const std::bad_alloc&) {
-    return report("[memory] out of memory; try a smaller --batch-size or more --micro-batches", kFailed);
+    return report("[memory] out of memory", kFailed);
   } catch (const std::exception& error) {
     return report(error.what(), kFailed);
   }

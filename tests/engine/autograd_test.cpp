@@ -105,6 +105,9 @@ TEST_CASE("several outputs: listed twice, one below another, or leaves themselve
   backward(context, {h, y, h, a}, {constant(1.0), constant(1.0), constant(10.0), constant(0.5)});
   // dy/dh = 18, so h gets 1 + 10 + 18, and a 29 * 6 + 0.5.
   CHECK(grad_of(a) == std::vector<double>{174.5});
+  const Tensor alone = leaf(context, {3.0});
+  backward(context, {alone}, {constant(0.5)});
+  CHECK(grad_of(alone) == std::vector<double>{0.5});
 }
 
 TEST_CASE("outside gradients must fit their outputs", "[autograd]") {

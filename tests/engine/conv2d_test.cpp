@@ -123,6 +123,11 @@ TEST_CASE("conv2d computes and keeps only what is wanted", "[conv2d][op]") {
     std::int64_t kept = 0;
     for (const SavedTensor* saved : first.node()->saved()) kept += saved->bytes();
     CHECK(kept == x.bytes());
+    // And the other way round.
+    const Tensor second = conv2d(context, x.detach().set_requires_grad(), w.detach(), b.detach());
+    kept = 0;
+    for (const SavedTensor* saved : second.node()->saved()) kept += saved->bytes();
+    CHECK(kept == w.bytes());
     x.set_requires_grad();
     CHECK(wanted_check(context, conv2d(context, x, w, b)) == "");
     CHECK(wanted_check(context, conv2d(context, x, w, {})) == "");
@@ -179,6 +184,9 @@ TEST_CASE("conv2d refuses bad calls with the numbers, alike on each target", "[c
     CHECK(error_of<ShapeError>(call({1, 3, 4, 4}, {4, 2, 2, 2}, {4}, {})) ==
           "[conv2d] input channels must be groups times the weight's: input [1, 3, 4, 4] has 3, weight "
           "[4, 2, 2, 2] with 1 groups takes 1 x 2");
+    CHECK(error_of<ShapeError>(call({1, 3, 4, 4}, {4, 1, 2, 2}, {4}, {.groups = 2})) ==
+          "[conv2d] input channels must be groups times the weight's: input [1, 3, 4, 4] has 3, weight "
+          "[4, 1, 2, 2] with 2 groups takes 2 x 1");
     CHECK(error_of<ShapeError>(call({1, 6, 4, 4}, {5, 2, 2, 2}, {5}, {.groups = 3})) ==
           "[conv2d] output channels must be a positive multiple of groups: 5 with 3 groups");
     CHECK(error_of<ShapeError>(call({1, 2, 4, 4}, {3, 2, 2, 2}, {4}, {})) ==
@@ -203,6 +211,8 @@ TEST_CASE("conv2d refuses bad calls with the numbers, alike on each target", "[c
           "[conv2d] groups must be positive: it is 0");
     CHECK(error_of<ValueError>(call({1, 2, 4, 4}, {3, 2, 2, 2}, {3}, {.stride = {1, 2}, .same = true})) ==
           "[conv2d] padding \"same\" takes stride 1 and no other padding: stride 1x2, padding 0x0");
+    CHECK(error_of<ValueError>(call({1, 2, 4, 4}, {3, 2, 2, 2}, {3}, {.padding = {0, 1}, .same = true})) ==
+          "[conv2d] padding \"same\" takes stride 1 and no other padding: stride 1x1, padding 0x1");
     // Sizes beyond int64: the padded height, the span of the kernel, the elements of the output.
     CHECK_THAT(error_of<ShapeError>(call({1, 2, 4, 4}, {3, 2, 1, 1}, {3}, {.padding = {kHuge, 1}})),
                Catch::Contains("int64") && Catch::Contains(std::to_string(kHuge)));

@@ -141,6 +141,7 @@ TEST_CASE("max_pool2d pads with -inf, which is never chosen", "[max_pool2d][op]"
 TEST_CASE("max_pool2d in ceil mode starts no window behind the input", "[max_pool2d][op]") {
   CHECK(height_out(4, 2, 3, 0) == 2);
   CHECK(height_out(4, 2, 2, 1) == 3);
+  CHECK(height_out(4, 2, 3, 1) == 2);
   CHECK(height_out(3, 2, 2, 1) == 2);
   CHECK(height_out(3, 1, 3, 0) == 1);
 }
@@ -194,6 +195,10 @@ TEST_CASE("max_pool2d refuses bad calls with the numbers, alike on each target",
     CHECK(error_of<ShapeError>(
               call({1, 2, 4}, {.kernel_size = {2, 1}, .padding = {1, 0}, .dilation = {3, 1}})) ==
           "[max_pool2d] each window must meet the input: along the height, window 0 of kernel 2, dilation 3 "
+          "and padding 1 steps over all 2 cells");
+    CHECK(error_of<ShapeError>(
+              call({1, 4, 2}, {.kernel_size = {1, 2}, .padding = {0, 1}, .dilation = {1, 3}})) ==
+          "[max_pool2d] each window must meet the input: along the width, window 0 of kernel 2, dilation 3 "
           "and padding 1 steps over all 2 cells");
     CHECK(error_of<DTypeError>([&] {
             max_pool2d(context, Tensor::zeros(context, {1, 4, 4}, DType::Int64), {.kernel_size = {2, 2}});

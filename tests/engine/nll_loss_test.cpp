@@ -94,6 +94,12 @@ TEST_CASE("cross_entropy and its gradient are PyTorch's", "[cross_entropy][op]")
                       0.23122389762214904, -0.37146828078823757, 0.14024438316608848, 0, 0, 0},
                      kTolerance) == "");
 
+    const Result one = run(cross_entropy, context, {1, 2, 3}, {3}, {2});  // log(1 + 1/e + 1/e^2)
+    CHECK(one.shape.empty());
+    CHECK(difference(one.loss, {0.4076059644443803}, kTolerance) == "");
+    CHECK(difference(one.gradient, {0.09003057317038046, 0.24472847105479767, -0.3347590442251782},
+                     kTolerance) == "");
+
     const Result planes = run(cross_entropy, context, kLogits, {2, 3, 2}, {0, 2, 1, 1}, {.5, 1, 2});
     CHECK(difference(planes.loss, {1.8891777875951392}, kTolerance) == "");
     CHECK(difference(planes.gradient,

@@ -106,6 +106,11 @@ TEST_CASE("parameters start uniform in the bound, by seed and name alone", "[nn]
       CHECK(parameter->value.requires_grad());
       CHECK(parameter->value.name() == parameter->name);
     }
+    Sequential grouped;
+    grouped.add("conv", std::make_shared<Conv2d>(4, 6, Pair{3, 2}, Conv2dOptions{.groups = 2}));
+    for (const Parameter* parameter : grouped.parameters()) {
+      CHECK(parameter->init_bound == Approx(1 / std::sqrt(2.0 * 3 * 2)));
+    }
     // Another rank that holds the last stage only has the same values there; another seed or name has not.
     Sequential other = make_small_net();
     Sequential stage = other.slice(4, 6);
@@ -211,6 +216,8 @@ TEST_CASE("layers refuse what cannot be built", "[nn][errors]") {
   CHECK(error_of<ValueError>([&] { net.add("none", nullptr); }) == "[Sequential] layer none is null");
   CHECK(error_of<ValueError>([&] { net.slice(2, 7); }) ==
         "[Sequential] a slice lies within the 6 layers: [2, 7)");
+  CHECK(error_of<ValueError>([&] { net.slice(3, 2); }) ==
+        "[Sequential] a slice lies within the 6 layers: [3, 2)");
   const auto shared = std::make_shared<Linear>(4, 4);
   net.add("fc2", shared);
   CHECK(error_of<ValueError>([&] { net.add("fc3", shared); }) ==

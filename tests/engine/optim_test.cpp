@@ -91,6 +91,9 @@ TEST_CASE("Adam and AdamW give PyTorch's sequences", "[optim][adam]") {
                      5e-6) == "");  // the digits given
     CHECK(difference(walk<Adam>(context, adamw, .5), {.899, .7981, .6973}, 5e-5) == "");
     CHECK(difference(walk<Adam>(context, AdamOptions{.lr = .1}, 0), {1, 1, 1}) == "");
+    // 0.1 x 0.5 / (0.5 + 1) a step.
+    CHECK(difference(walk<Adam>(context, AdamOptions{.lr = .1, .eps = 1}, .5),
+                     {0.9666666666666667, 0.9333333333333333, 0.9}, kTolerance) == "");
     // Numbers of PyTorch 1.13.
     CHECK(difference(
               varied<Adam>(context, AdamOptions{.lr = .1, .beta1 = .8, .beta2 = .95, .weight_decay = .1}),
@@ -230,6 +233,9 @@ TEST_CASE("options that make no sense are refused with their value", "[optim][er
   CHECK(error_of<ValueError>(adam({.eps = -1e-8})) ==
         "[adam] eps must be finite and not negative: it is -1e-08");
   CHECK(error_of<ValueError>(adam({.beta1 = 1})) == "[adam] betas must lie in [0, 1): they are 1 and 0.999");
+  CHECK(error_of<ValueError>(adam({.beta2 = 1})) == "[adam] betas must lie in [0, 1): they are 0.9 and 1");
+  CHECK(error_of<ValueError>(adam({.beta1 = -.1})) ==
+        "[adam] betas must lie in [0, 1): they are -0.1 and 0.999");
   CHECK(error_of<ValueError>(adam({.beta2 = kNaN, .decoupled = true})) ==
         "[adamw] betas must lie in [0, 1): they are 0.9 and nan");
   CHECK(error_of<ValueError>([] { Sgd({}, {}).set_lr(-1); }) ==

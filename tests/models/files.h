@@ -1,7 +1,6 @@
-// Small IDX files and MNIST sets for tests, in a folder that goes away with the test.
+// Small IDX files and MNIST sets for tests.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -9,31 +8,15 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include "engine/shape.h"
 #include "kernels/error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace warpline::test {
 
 using Bytes = std::vector<std::uint8_t>;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    static std::atomic<int> made = 0;
-    path_ = std::filesystem::temp_directory_path() / fmt::format("warpline-test-{}-{}", getpid(), made++);
-    std::filesystem::create_directory(path_);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline void write_file(const std::filesystem::path& file, const Bytes& bytes) {
   std::ofstream stream(file, std::ios::binary);

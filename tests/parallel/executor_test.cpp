@@ -2,6 +2,7 @@
 // so, and passes on what goes wrong inside an action.
 #include "parallel/executor.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <numeric>
@@ -177,6 +178,46 @@ TEST_CASE("every plan runs under every send mode and gives the serial bits", "[e
   }
   fmt::print("[executor] {} of {} plans ran (n 1..8, m 1..16, {} schedules, 3 send modes)\n", ran, planned,
              schedules().size());
+}
+
+TEST_CASE("backward in two halves gives the same gradients, however late the second one runs", "[executor]") {
+  int ran = 0;
+  for (const int n : {1, 2, 4}) {
+    for (const bool at_end : {false, true}) {
+      const Plan whole_backward = compute_plan(find_schedule("1f1b"), {.ranks = n, .micro_batches = 5});
+      Plan split = whole_backward;
+      for (std::vector<Action>& list : split.per_rank) {
+        std::vector<Action> halves, late;
+        for (Action action : list) {
+          if (action.op != Op::Backward) {
+            halves.push_back(action);
+            continue;
+          }
+          action.op = Op::BackwardInput;
+          halves.push_back(action);
+          action.op = Op::BackwardWeight;
+          (at_end ? late : halves).push_back(action);
+        }
+        list = std::move(halves);
+        list.insert(list.end(), late.begin(), late.end());
+      }
+      const Plan lowered = lower(split);
+      INFO(validate(lowered).to_string());
+      REQUIRE(validate(lowered).ok());
+      const std::vector<std::vector<Outcome>> outcomes = run_plans({lower(whole_backward), lowered}, n, {});
+      const Outcome expected = whole(outcomes[0]), result = whole(outcomes[1]);
+      CHECK(result.blocks == expected.blocks);
+      CHECK(!result.gradients.empty());
+      CHECK(result.gradients == expected.gradients);
+      CHECK(result.unfreed == 0);
+      const auto weights = [](const std::string& token) { return token.find('W') != std::string::npos; };
+      for (const Outcome& rank : outcomes[1]) {
+        CHECK(std::count_if(rank.actions.begin(), rank.actions.end(), weights) == 5);
+      }
+      ++ran;
+    }
+  }
+  fmt::print("[executor] {} of 6 plans with split backward ran\n", ran);
 }
 
 TEST_CASE("inference has several batches in flight", "[executor]") {

@@ -1,5 +1,4 @@
 // Reports and traces reach rank 0 as they were, and a trace is a file that a viewer opens.
-#include <filesystem>
 #include <fstream>
 
 #include <catch2/catch.hpp>
@@ -7,6 +6,7 @@
 
 #include "kernels/error.h"
 #include "parallel/report_text.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace warpline;
 using namespace warpline::parallel;
@@ -42,13 +42,11 @@ TEST_CASE("the bound is whole over largest share, added over replicas", "[report
 }
 
 TEST_CASE("a trace file has a process a rank and a row a stream", "[report]") {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / "warpline_report_test_trace.json";
-  write_trace(path.string(),
-              {{1, "compute", "1F0", 1005, 1009}, {0, "communication", "#1 barrier", 1000, 1002}});
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "trace.json";
+  write_trace(path, {{1, "compute", "1F0", 1005, 1009}, {0, "communication", "#1 barrier", 1000, 1002}});
   std::ifstream file(path);
   const nlohmann::json trace = nlohmann::json::parse(file);
-  std::filesystem::remove(path);
   int spans = 0;
   for (const nlohmann::json& event : trace.at("traceEvents")) {
     if (event.at("ph") != "X") continue;

@@ -110,6 +110,7 @@ inline std::vector<Conv2dArgs> conv2d_sweep() {
       conv2d_args(1, 5, 3, 1, {{131, 1}, {7, 1}, {2, 1}, {3, 0}, {2, 1}}),
       conv2d_args(65, 3, 3, 1, {{3, 4}, {2, 3}}),
       conv2d_args(70'000, 2, 1, 1, {{1, 3}, {1, 2}}),  // a CUDA grid's y stops at 65,535
+      conv2d_args(1, 36, 3, 1, {{5, 6}, {3, 5}}),      // 540 products a cell: deeper than one packed block
       conv2d_args(0, 3, 5, 1, {{7, 9}, {3, 2}}),
   };
 }

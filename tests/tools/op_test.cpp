@@ -75,6 +75,17 @@ TEST_CASE("a refused op writes nothing", "[op]") {
   }
 }
 
+TEST_CASE("an axis far out is refused, not cut to fewer bits", "[op]") {
+  Context context;
+  const TemporaryFolder folder;
+  SafetensorsFile in;
+  in.tensors = {tensor<float>(context, "input", {1, 2, 3, 4}, {2, 2})};
+  write_safetensors(folder / "in", in);
+  const std::string command = fmt::format("log_softmax '{}' '{}' --attr dim=", folder / "in", folder / "out");
+  CHECK(op(command + "0").status == 0);
+  CHECK(op(command + "4294967296").status == 2);
+}
+
 TEST_CASE("the list names every op", "[op]") {
   const ProgramResult result = op("--list");
   CHECK(result.status == 0);

@@ -90,6 +90,7 @@ TEST_CASE("bad use ends with status 2, one message and no output", "[schedule]")
       {shape + "--costs 1,2,", "--costs: '' is not a number"},
       {shape + "--costs 1,-2,1", "--costs: '-2' is not a number of at least 0"},
       {shape + "--costs nan,1,1", "'nan' is not a number"},
+      {"--name inference --stages 2 --micro-batches 2 --costs 0,1,1", "no action of inference takes time"},
       {shape + "--costs 1e999,1,1", "'1e999' is not a number"},
       {shape + "--costs 1e200,1,1", "costs are from 0 to 1e+12"},
       {shape + "--costs 0,0,0", "stage 0 takes no time"},

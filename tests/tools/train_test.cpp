@@ -7,13 +7,17 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/models/files.h"
 #include "tests/support/run_json.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 
+using Catch::Matchers::Contains;
 using warpline::test::ProgramResult;
 using warpline::test::read_json;
+using warpline::test::run_json;
 using warpline::test::TemporaryFolder;
+using warpline::test::write_mnist;
 
 namespace {
 
@@ -96,6 +100,89 @@ TEST_CASE("a checkpoint is continued by any strategy, bit for bit", "[train][che
   }
 }
 
+TEST_CASE("a run of whole epochs goes on with another batch size, and ends where it should",
+          "[train][checkpoint]") {
+  const TemporaryFolder folder;
+  write_mnist(folder.path(), 64, 8);
+  const std::string file = folder / "run.safetensors";
+  const std::string common = fmt::format("train --threads 1 --data-dir '{}'", folder.path().string());
+  const auto steps = [&](const std::string& flags) {
+    return run_json(fmt::format("{} --resume '{}' {}", common, file, flags))["losses"].size();
+  };
+  const auto refused = [&](const std::string& flags) {
+    const ProgramResult result = warpline::test::run_program(
+        fmt::format("'{}' {} --resume '{}' {}", WARPLINE_PROGRAM, common, file, flags));
+    CHECK(result.status == 2);
+    return result.errors;
+  };
+  run_json(fmt::format("{} --batch-size 2 --seed 7 --checkpoint '{}'", common, file));  // 32 steps, an epoch
+
+  CHECK(steps("--batch-size 8 --epochs 2") == 8);
+  CHECK(steps("--batch-size 1 --epochs 2") == 64);
+  CHECK(steps("--batch-size 8 --steps 35") == 3);
+  CHECK(steps("--batch-size 8 --steps 50") == 18);  // into the fourth epoch
+  CHECK(steps("--batch-size 8 --steps 50 --epochs 2") == 8);
+  CHECK(steps("--batch-size 8 --epochs 2 --seed 7") == 8);
+  CHECK_THAT(refused("--epochs 1"), Contains("nothing is left to do"));
+  CHECK_THAT(refused("--epochs 1 --steps 100"), Contains("nothing is left to do"));
+  CHECK_THAT(refused("--steps 32"), Contains("nothing is left to do"));
+  CHECK_THAT(refused("--epochs 2 --seed 8"), Contains("seed 7; got --seed 8"));
+  CHECK_THAT(refused("--epochs 2 --optimizer adam"), Contains("state of sgd; got --optimizer adam"));
+}
+
+TEST_CASE("a trained network is evaluated and infers the same, whole or cut", "[train][checkpoint]") {
+  const TemporaryFolder folder;
+  write_mnist(folder.path(), 64, 8);
+  for (const char* optimizer : {"sgd", "adam", "adamw"}) {
+    const std::string file = folder / "run.safetensors";
+    const nlohmann::json run =
+        run_json(fmt::format("train --data-dir '{}' --steps 3 --evaluate --optimizer {} --strategy hybrid "
+                             "--message-delay 0.001 --checkpoint '{}'",
+                             folder.path().string(), optimizer, file));
+    REQUIRE(run["test_accuracy"].is_number());
+    CHECK(run["test_accuracy"] >= 0.0);
+    CHECK(run["test_accuracy"] <= 1.0);
+    const std::string infer = fmt::format("infer --random --batches 3 --checkpoint '{}'", file);
+    const nlohmann::json whole = run_json(infer), cut = run_json(infer + " --strategy pipeline --stages 2");
+    CHECK(whole["output_sha256"] == cut["output_sha256"]);
+    CHECK(whole["output_sha256"] != run_json("infer --random --batches 3")["output_sha256"]);
+  }
+}
+
+TEST_CASE("an epoch may be a single step, whatever the strategy", "[train]") {
+  const TemporaryFolder folder;
+  write_mnist(folder.path(), 64, 8);
+  const std::string common =
+      fmt::format("train --data-dir '{}' --deterministic --epochs 3", folder.path().string());
+  const nlohmann::json serial = run_json(common);
+  CHECK(serial["losses"].size() == 3);
+  for (const std::string& strategy : kStrategies) {
+    CHECK(run_json(fmt::format("{} {}", common, strategy))["losses"] == serial["losses"]);
+  }
+}
+
+TEST_CASE("a rate needs a second step, and a path of any bytes is written down", "[train]") {
+  const nlohmann::json run = train_json("--steps 1 --batch-size 4");
+  CHECK(run["images_per_second"].is_null());
+  const TemporaryFolder folder;
+  CHECK(train_json(fmt::format("--steps 1 --batch-size 4 --checkpoint '{}/\xff'",
+                               folder.path().string()))["flags"]["checkpoint"]
+            .is_string());
+}
+
+TEST_CASE("one of several started processes is refused", "[train]") {
+  for (const char* variable : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"}) {
+    const auto run = [&](int size) {
+      return warpline::test::run_program(fmt::format(
+          "{}={} '{}' train --data builtin --steps 1 --batch-size 4", variable, size, WARPLINE_PROGRAM));
+    };
+    const ProgramResult result = run(4);
+    CHECK(result.status == 2);
+    CHECK_THAT(result.errors, Contains(fmt::format("[{}] is 4", variable)));
+    CHECK(run(1).status == 0);
+  }
+}
+
 TEST_CASE("what does not fit together is refused, and nothing is written", "[train]") {
   const std::vector<std::string> bad = {"--unknown",
                                         "--strategy other",
@@ -126,6 +213,8 @@ TEST_CASE("what does not fit together is refused, and nothing is written", "[tra
                                         "--threads 0",
                                         "--timeout 0",
                                         "--timeout nan",
+                                        "--timeout 1e10",
+                                        "--message-delay 1e10",
                                         "--data-dir /nonexistent",
                                         "--model vgg --depth 1",
                                         "--depth 4",

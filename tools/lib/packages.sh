@@ -38,13 +38,12 @@ install_packages() {
   rm -f "$log"
 }
 
-# configure FOLDER OPTION...: sets up a build folder, or brings an existing one up to date.
+# configure FOLDER OPTION...: sets up a build folder, or brings an existing one up to date. Meson's words are shown only
+# where it fails.
 configure() {
-  local folder=$1
+  local folder=$1 command=setup
   shift
-  if [ -f "$folder/build.ninja" ]; then
-    meson configure "$folder" "$@"
-  else
-    meson setup "$folder" "$@"
-  fi
+  [ ! -f "$folder/build.ninja" ] || command=configure
+  meson "$command" "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; return 1; }
+  mv "$folder.log" "$folder/configure.log"
 }
