@@ -43,13 +43,6 @@ DType check_floating(std::string_view op, std::initializer_list<Operand> operand
   return first->tensor.dtype();
 }
 
-void check_dims(std::string_view op, Operand operand, int dims) {
-  if (operand.tensor.defined() && operand.tensor.dims() != dims) {
-    fail<ShapeError>(op, "{} must have {} axes: its shape is {}", operand.name, dims,
-                     to_string(operand.tensor.shape()));
-  }
-}
-
 void check_shape(std::string_view op, Operand operand, const Shape& shape) {
   if (operand.tensor.defined() && operand.tensor.shape() != shape) {
     fail<ShapeError>(op, "{} must have shape {}: it has {}", operand.name, to_string(shape),

@@ -29,9 +29,6 @@ void check_dtype(std::string_view op, Operand operand, DType dtype);
 // DTypeError unless all operands have one floating dtype, which is returned.
 DType check_floating(std::string_view op, std::initializer_list<Operand> operands);
 
-// ShapeError unless the operand has this number of axes.
-void check_dims(std::string_view op, Operand operand, int dims);
-
 // ShapeError unless the operand has exactly this shape.
 void check_shape(std::string_view op, Operand operand, const Shape& shape);
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -29,6 +30,7 @@ class Descriptor {
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
+  void reset(int value) { value_ = value; }  // of one that is not valid
   int get() const { return value_; }
   bool valid() const { return value_ >= 0; }
   bool close() { return ::close(std::exchange(value_, -1)) == 0; }
@@ -41,6 +43,11 @@ class Descriptor {
 class Temporary {
  public:
   explicit Temporary(const fs::path& folder) : path_(folder / unique_name()), file_(open(path_)) {
+    // A killed process of the same number may have left one.
+    while (!file_.valid() && errno == EEXIST) {
+      path_ = folder / unique_name();
+      file_.reset(open(path_));
+    }
     if (!file_.valid()) error_ = errno;
   }
   ~Temporary() {
@@ -75,7 +82,8 @@ class Temporary {
 
 struct Target {
   fs::path path, folder;
-  bool direct = false;  // a device or pipe, which cannot be replaced
+  bool direct = false;         // a device or pipe, which cannot be replaced
+  std::optional<mode_t> mode;  // of the file that is replaced
 };
 
 Target find_target(const std::string& path) {
@@ -84,10 +92,14 @@ Target find_target(const std::string& path) {
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (!exists && errno != ENOENT) fail<FileError>("file", "cannot write {}: {}", path, reason(errno));
   if (exists && S_ISDIR(status.st_mode)) fail<FileError>("file", "cannot write {}: it is a folder", path);
-  Target target{path, {}, exists && !S_ISREG(status.st_mode)};
+  Target target{path, {}, exists && !S_ISREG(status.st_mode), {}};
+  if (exists && !target.direct) target.mode = status.st_mode & 07777;
+  // Through symbolic links, also to what does not exist yet. stat() has refused endless ones.
   std::error_code error;
-  if (exists && !target.direct) target.path = fs::canonical(path, error);  // through symbolic links
-  if (error) fail<FileError>("file", "cannot write {}: {}", path, error.message());
+  while (!target.direct && fs::is_symlink(fs::symlink_status(target.path, error))) {
+    target.path = target.path.parent_path() / fs::read_symlink(target.path, error);
+    if (error) fail<FileError>("file", "cannot write {}: {}", path, error.message());
+  }
   if (target.path.filename().empty()) fail<FileError>("file", "cannot write {}: it names a folder", path);
   target.folder = target.path.has_parent_path() ? target.path.parent_path() : fs::path(".");
   return target;
@@ -135,6 +147,7 @@ void write_file_whole(const std::string& path, std::span<const std::span<const s
     fail<FileError>("file", "cannot write {}: no file can be made in {}: {}", path, target.folder.string(),
                     reason(file.error()));
   }
+  if (target.mode) ::fchmod(file.descriptor(), *target.mode);  // at worst it stays as new files are
   for (const auto part : parts) {
     if (!write_all(file.descriptor(), part)) {
       fail<Failure>("file", "writing {} failed: {}; what was there before is unchanged", path, reason(errno));

@@ -167,14 +167,10 @@ class Reader {
              placed.end, data_.size());
     }
     const std::int64_t held = offsets[1] - offsets[0];
-    std::int64_t wanted = 0;
+    std::int64_t wanted = -1;
     try {
-      if (__builtin_mul_overflow(element_count(placed.tensor.shape),
-                                 static_cast<std::int64_t>(size_of(placed.tensor.dtype)), &wanted)) {
-        wanted = -1;
-      }
-    } catch (const ShapeError&) {
-      wanted = -1;
+      wanted = byte_count(placed.tensor.shape, placed.tensor.dtype);
+    } catch (const ShapeError&) {  // more than any file holds
     }
     if (wanted != held) {
       refuse("tensor '{}' of {} {} does not fill its {} bytes", name, to_string(placed.tensor.dtype),
@@ -209,8 +205,8 @@ class Reader {
 
 void check(const HostTensor& tensor) {
   if (tensor.name == kMetadata) fail<ValueError>("safetensors", "no tensor may be named {}", kMetadata);
-  const auto wanted = static_cast<std::size_t>(element_count(tensor.shape)) * size_of(tensor.dtype);
-  if (wanted != tensor.bytes.size()) {
+  const std::int64_t wanted = byte_count(tensor.shape, tensor.dtype);
+  if (wanted != std::ssize(tensor.bytes)) {
     fail<ValueError>("safetensors", "tensor '{}' of {} {} needs {} bytes, it has {}", tensor.name,
                      to_string(tensor.dtype), to_string(tensor.shape), wanted, tensor.bytes.size());
   }

@@ -23,6 +23,15 @@ std::int64_t element_count(const Shape& shape) {
   return count;
 }
 
+std::int64_t byte_count(const Shape& shape, DType dtype) {
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(element_count(shape), static_cast<std::int64_t>(size_of(dtype)), &bytes)) {
+    fail<ShapeError>("shape", "the number of bytes must fit int64: {} of {}", to_string(shape),
+                     to_string(dtype));
+  }
+  return bytes;
+}
+
 std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 Shape broadcast_shapes(const Shape& a, const Shape& b) {

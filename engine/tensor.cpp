@@ -32,11 +32,7 @@ TensorImpl& Tensor::get() const {
 
 Tensor Tensor::empty(Context& context, const Shape& shape, DType dtype) {
   const std::int64_t count = element_count(shape);
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(dtype)), &bytes)) {
-    fail<ShapeError>("tensor", "the number of bytes must fit int64: {} of {}", to_string(shape),
-                     to_string(dtype));
-  }
+  const std::int64_t bytes = byte_count(shape, dtype);
   Tensor tensor;
   tensor.impl_ = std::make_shared<TensorImpl>();
   tensor.impl_->storage =

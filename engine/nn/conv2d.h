@@ -12,7 +12,6 @@ class Conv2d final : public Module {
   // options that the op refuses.
   Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size,
          const Conv2dOptions& options = {}, bool bias = true);
-  std::string_view kind() const override { return "Conv2d"; }
   std::string describe() const override;
   Shape output_shape(const Shape& input) const override;
   Tensor forward(Context& context, const Tensor& x) const override;

@@ -9,7 +9,6 @@ class Linear final : public Module {
  public:
   // ValueError for a negative number of features.
   Linear(std::int64_t in_features, std::int64_t out_features, bool bias = true);
-  std::string_view kind() const override { return "Linear"; }
   std::string describe() const override;
   Shape output_shape(const Shape& input) const override;
   Tensor forward(Context& context, const Tensor& x) const override;

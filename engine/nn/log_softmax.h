@@ -8,7 +8,6 @@ namespace warpline {
 class LogSoftmax final : public Module {
  public:
   explicit LogSoftmax(int dim) : dim_(dim) {}  // a negative dim counts from the end
-  std::string_view kind() const override { return "LogSoftmax"; }
   std::string describe() const override;
   Shape output_shape(const Shape& input) const override;
   Tensor forward(Context& context, const Tensor& x) const override;

@@ -9,7 +9,6 @@ namespace warpline {
 class MaxPool2d final : public Module {
  public:
   explicit MaxPool2d(const MaxPool2dOptions& options);  // ValueError for options that the op refuses
-  std::string_view kind() const override { return "MaxPool2d"; }
   std::string describe() const override;
   Shape output_shape(const Shape& input) const override { return max_pool2d_shape(input, options_); }
   Tensor forward(Context& context, const Tensor& x) const override {

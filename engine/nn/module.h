@@ -32,8 +32,7 @@ const Tensor& materialised(const Parameter& parameter);
 class Module {
  public:
   virtual ~Module() = default;
-  virtual std::string_view kind() const = 0;  // "Conv2d"
-  virtual std::string describe() const = 0;   // "Conv2d(1, 20, kernel 5x5)"
+  virtual std::string describe() const = 0;  // "Conv2d(1, 20, kernel 5x5)"
   // Throws ShapeError naming the layer when x does not fit.
   virtual Shape output_shape(const Shape& input) const = 0;
   virtual Tensor forward(Context& context, const Tensor& x) const = 0;
@@ -50,7 +49,6 @@ class Sequential final : public Module {
   // Parameters of `layer` become "<name>.<own name>". Throws ValueError for a name that is taken or holds a
   // dot.
   Sequential& add(std::string name, std::shared_ptr<Module> layer);
-  std::string_view kind() const override { return "Sequential"; }
   std::string describe() const override;
   Shape output_shape(const Shape& input) const override;
   Tensor forward(Context& context, const Tensor& x) const override;

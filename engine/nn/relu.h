@@ -8,7 +8,6 @@ namespace warpline {
 
 class ReLU final : public Module {
  public:
-  std::string_view kind() const override { return "ReLU"; }
   std::string describe() const override { return "ReLU()"; }
   Shape output_shape(const Shape& input) const override { return input; }
   Tensor forward(Context& context, const Tensor& x) const override { return relu(context, x); }

@@ -6,13 +6,15 @@
 namespace warpline {
 namespace {
 
-// Runs `body`; a ShapeError says which layer refused.
+// Runs `body`; what refuses a shape says which layer it is.
 template <class Body>
 auto named(const std::string& name, const Body& body) {
   try {
     return body();
   } catch (const ShapeError& error) {
     throw ShapeError(fmt::format("layer {}: {}", name, error.what()));
+  } catch (const ValueError& error) {
+    throw ValueError(fmt::format("layer {}: {}", name, error.what()));
   }
 }
 

@@ -68,6 +68,8 @@ Conv2dArgs conv2d_args(const Shape& input, const Shape& weight, const Conv2dOpti
   args.pad_w = columns.pad_before;
   args.out_h = window_count(kName, "height", rows);
   args.out_w = window_count(kName, "width", columns);
+  // A kernel may copy the padded image.
+  byte_count({args.channels, rows.padded(), columns.padded()}, DType::Float64);
   return args;
 }
 

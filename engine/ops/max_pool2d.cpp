@@ -1,7 +1,5 @@
 #include "engine/ops/max_pool2d.h"
 
-#include <algorithm>
-
 #include "engine/checks.h"
 #include "engine/node.h"
 #include "kernels/error.h"
@@ -16,20 +14,14 @@ Pair stride_of(const MaxPool2dOptions& options) {
   return options.stride == Pair{0, 0} ? options.kernel_size : options.stride;
 }
 
-// A dilated window that begins in the padding may step over a short input altogether; it has no maximum.
+// A dilated window that begins in the padding may step over a short input altogether; it has no maximum. With
+// padding of at most half the kernel and a kernel that fits, that is window 0 of two cells, one on each side.
 void check_windows_meet_input(std::string_view axis, const WindowAxis& w) {
-  if (w.length >= w.dilation) return;
-  const std::int64_t in_padding = (w.pad_before + w.stride - 1) / w.stride;
-  for (std::int64_t o = 0; o < std::min(in_padding, w.dilation); ++o) {
-    const std::int64_t before = w.pad_before - o * w.stride;  // cells from the window's start to the input
-    const std::int64_t first = (w.dilation - before % w.dilation) % w.dilation;
-    if (first >= w.length) {
-      fail<ShapeError>(kName,
-                       "each window must meet the input: along the {}, window {} of kernel {}, dilation {} "
-                       "and padding {} steps over all {} cells",
-                       axis, o, w.kernel, w.dilation, w.pad_before, w.length);
-    }
-  }
+  if (w.pad_before == 0 || w.length >= w.dilation) return;
+  fail<ShapeError>(kName,
+                   "each window must meet the input: along the {}, window 0 of kernel {}, dilation {} and "
+                   "padding {} steps over all {} cells",
+                   axis, w.kernel, w.dilation, w.pad_before, w.length);
 }
 
 MaxPool2dArgs max_pool2d_args(const Shape& input, const MaxPool2dOptions& options) {
@@ -131,6 +123,10 @@ void check_max_pool2d_options(const MaxPool2dOptions& options) {
   if (padding[0] > kernel[0] / 2 || padding[1] > kernel[1] / 2) {
     fail<ValueError>(kName, "padding must be at most half of the kernel: padding {}, kernel {}",
                      to_string(padding), to_string(kernel));
+  }
+  std::int32_t cells = 0;  // a position within the window is an int32
+  if (__builtin_mul_overflow(kernel[0], kernel[1], &cells)) {
+    fail<ValueError>(kName, "the kernel must have fewer than 2^31 cells: it is {}", to_string(kernel));
   }
 }
 

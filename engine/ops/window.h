@@ -20,6 +20,7 @@ struct WindowAxis {
   std::int64_t length = 0;  // of the input
   std::int64_t kernel = 1, stride = 1, dilation = 1;
   std::int64_t pad_before = 0, pad_after = 0;
+  std::int64_t padded() const { return length + pad_before + pad_after; }
 };
 
 // floor((length + padding - dilation (kernel - 1) - 1) / stride) + 1. With ceil_mode the division rounds up,

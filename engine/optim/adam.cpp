@@ -27,6 +27,10 @@ Adam::Adam(std::vector<Parameter*> parameters, const AdamOptions& options)
     : Optimizer(std::move(parameters), checked(options).lr, {"exp_avg", "exp_avg_sq"}, true),
       options_(options) {}
 
+void Adam::check_kernel(Device device, DType dtype) const {
+  kernels::kernel<kernels::AdamStep>(device.kind, dtype, AdamArgs{});
+}
+
 void Adam::update(Context& context, const Tensor& gradient, const Slot& slot) {
   const Tensor& value = slot.parameter->value;
   AdamArgs args;

@@ -22,6 +22,7 @@ class Adam final : public Optimizer {
   std::string_view name() const override { return options_.decoupled ? "adamw" : "adam"; }
 
  private:
+  void check_kernel(Device device, DType dtype) const override;
   void update(Context& context, const Tensor& gradient, const Slot& slot) override;
   AdamOptions options_;
 };

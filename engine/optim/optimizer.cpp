@@ -47,6 +47,7 @@ void Optimizer::step(Context& context) {
     Tensor gradient = value.grad();
     if (!gradient.defined()) continue;
     check_same(name(), context, {slot.parameter->name, value}, {"its gradient", gradient});
+    check_kernel(context.device(), value.dtype());
     work.emplace_back(&slot, std::move(gradient));
   }
   for (auto& [slot, gradient] : work) {

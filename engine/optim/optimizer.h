@@ -49,6 +49,8 @@ class Optimizer {
   Optimizer(std::vector<Parameter*> parameters, double lr, std::vector<std::string> buffer_names,
             bool saves_steps);
 
+  // DTypeError where no kernel of the device updates such parameters.
+  virtual void check_kernel(Device device, DType dtype) const = 0;
   // One parameter, one launch. slot.steps counts this update already.
   virtual void update(Context& context, const Tensor& gradient, const Slot& slot) = 0;
 

@@ -33,6 +33,10 @@ Sgd::Sgd(std::vector<Parameter*> parameters, const SgdOptions& options)
     : Optimizer(std::move(parameters), checked(options).lr, buffer_names(options), false),
       options_(options) {}
 
+void Sgd::check_kernel(Device device, DType dtype) const {
+  kernels::kernel<kernels::SgdStep>(device.kind, dtype, SgdArgs{});
+}
+
 void Sgd::update(Context& context, const Tensor& gradient, const Slot& slot) {
   const Tensor& value = slot.parameter->value;
   SgdArgs args;

@@ -21,6 +21,7 @@ class Sgd final : public Optimizer {
   std::string_view name() const override { return "sgd"; }
 
  private:
+  void check_kernel(Device device, DType dtype) const override;
   void update(Context& context, const Tensor& gradient, const Slot& slot) override;
   SgdOptions options_;
 };

@@ -4,6 +4,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/select.h"
 #include "kernels/cpu/split.h"
+#include "kernels/ref/scalar.h"
 
 namespace warpline::kernels::cpu {
 
@@ -32,7 +33,7 @@ void axpy(const float* x, float* y, const CountArgs& args, const Stream& stream)
 
 template <class T>
 void fill(T* y, const CountArgs& args, const Stream& stream) {
-  const T value = static_cast<T>(args.alpha);
+  const T value = ref::from_double<T>(args.alpha);
   split_elements(stream, args.count,
                  [&](std::int64_t at, std::int64_t count) { std::fill_n(y + at, count, value); });
 }

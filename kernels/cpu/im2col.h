@@ -1,7 +1,7 @@
 // One image's patches as a matrix, so that a convolution is a matrix product (Chellapilla et al., High
 // Performance Convolutional Neural Networks for Document Processing, 2006). Patches are taken from a padded
-// copy of the image, so that no inner loop asks where the image ends, and for a few output rows at a time, so
-// that the matrix stays in the second cache however large the image is.
+// copy of the image, so that no inner loop asks where the image ends, and for a few output rows at a time (at
+// least one), so that the matrix stays in the second cache unless a row alone is larger.
 #pragma once
 
 #include "kernels/args.h"

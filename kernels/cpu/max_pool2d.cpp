@@ -41,14 +41,13 @@ void forward(const float* x, float* y, Position* positions, const MaxPool2dArgs&
           }
         }
         y[to] = best;
-        positions[to] = static_cast<Position>(std::max<std::int64_t>(position, 0));
+        positions[to] = static_cast<Position>(position);
       }
     }
   });
 }
 
-// Calls body(output offset, h, w) for each window's winner in a plane; a window that lies in the padding
-// alone has none.
+// Calls body(output offset, h, w) for each window's winner in a plane.
 template <class Position, class Body>
 void each_winner(const Position* positions, std::int64_t plane, const MaxPool2dArgs& args, const Body& body) {
   std::int64_t at = plane * args.out_h * args.out_w;
@@ -57,7 +56,7 @@ void each_winner(const Position* positions, std::int64_t plane, const MaxPool2dA
       const auto position = static_cast<std::int64_t>(positions[at]);
       const std::int64_t h = oh * args.stride_h - args.pad_h + position / args.kernel_w * args.dilation_h;
       const std::int64_t w = ow * args.stride_w - args.pad_w + position % args.kernel_w * args.dilation_w;
-      if (h >= 0 && h < args.height && w >= 0 && w < args.width) body(at, h, w);
+      body(at, h, w);
     }
   }
 }

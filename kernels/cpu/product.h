@@ -27,9 +27,9 @@ struct Product {
   }
 };
 
-// Bytes of memory that multiply() packs panels of b into.
 inline constexpr std::int64_t kPackDepth = 512, kPackWidth = 128;  // a block of b: 256 KiB
 inline constexpr std::int64_t kPanel = 32;                         // a multiple of every panel's width
+// Of the memory that multiply() packs panels of b into.
 inline constexpr std::size_t kPackBytes = kPackDepth * kPackWidth * sizeof(float);
 
 // Broadcasts the elements of a, loads vectors along the rows of b: of an operand that is read as b a copy is

@@ -1,6 +1,9 @@
 // Sums over any subset of axes. Neighbouring axes of one kind merge; what people sum (everything, rows,
 // columns, all but the channels) is then outer x reduced x inner, once or repeated over an outer reduced
-// axis. Partial sums are doubles of fixed pieces, added in the order of the pieces.
+// axis. Partial sums are doubles of fixed pieces, added in the order of the pieces. Axes that alternate more
+// often are summed element by element, by `ref`.
+#include "kernels/ref/reduce.h"
+
 #include <algorithm>
 #include <array>
 
@@ -90,32 +93,6 @@ void sum_view(const float* x, float* y, const View& v, double scale, const Strea
   }
 }
 
-// Axes that alternate more often: the sums are gathered element by element.
-void sum_any(const float* x, float* y, const ReduceArgs& args, const Stream& stream) {
-  std::int64_t count = 1, outputs = 1;
-  for (int d = 0; d < args.dims; ++d) {
-    const auto i = static_cast<std::size_t>(d);
-    count *= args.shape[i];
-    if (!args.reduced[i]) outputs *= args.shape[i];
-  }
-  auto* const sums =
-      static_cast<double*>(stream.scratch->get(0, 0, static_cast<std::size_t>(outputs) * sizeof(double)));
-  std::fill_n(sums, outputs, 0.0);
-  for (std::int64_t at = 0; at < count; ++at) {
-    std::int64_t rest = at, output = 0, stride = 1;
-    for (int d = args.dims - 1; d >= 0; --d) {
-      const auto i = static_cast<std::size_t>(d);
-      if (!args.reduced[i]) {
-        output += rest % args.shape[i] * stride;
-        stride *= args.shape[i];
-      }
-      rest /= args.shape[i];
-    }
-    sums[output] += static_cast<double>(x[at]);
-  }
-  for (std::int64_t o = 0; o < outputs; ++o) y[o] = static_cast<float>(args.scale * sums[o]);
-}
-
 }  // namespace
 
 void sum(const float* x, float* y, const ReduceArgs& args, const Stream& stream) {
@@ -123,7 +100,7 @@ void sum(const float* x, float* y, const ReduceArgs& args, const Stream& stream)
   if (view_of(args, view)) {
     sum_view(x, y, view, args.scale, stream);
   } else {
-    sum_any(x, y, args, stream);
+    ref::sum(x, y, args, stream);
   }
 }
 

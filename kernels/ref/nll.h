@@ -48,7 +48,8 @@ void nll_backward(const T* dloss, const std::int64_t* target, const T* class_wei
   for (std::int64_t i = 0; i < rows * args.classes; ++i) dx[i] = 0;
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t label = target[row];
-    if (label == args.ignore_index) continue;
+    // A label out of range has been reported by the forward pass; it must not be an address here.
+    if (label == args.ignore_index || label < 0 || label >= args.classes) continue;
     const std::int64_t outer = row / args.inner, inner = row % args.inner;
     const Acc weight = class_weight != nullptr ? Acc{class_weight[label]} : Acc{1};
     Acc gradient = dloss[args.reduction == Reduction::None ? row : 0];

@@ -5,7 +5,7 @@
 #include "kernels/ref/log_softmax.h"
 #include "kernels/ref/max_pool2d.h"
 #include "kernels/ref/nll.h"
-#include "kernels/ref/optimiser.h"
+#include "kernels/ref/optimizer.h"
 #include "kernels/ref/reduce.h"
 #include "kernels/ref/relu.h"
 #include "kernels/ref/vector.h"

@@ -218,9 +218,13 @@ TEST_CASE("conv2d refuses bad calls with the numbers, alike on each target", "[c
                Catch::Contains("int64") && Catch::Contains(std::to_string(kHuge)));
     CHECK_THAT(error_of<ShapeError>(call({1, 2, 4, 4}, {3, 2, 3, 1}, {3}, {.dilation = {kHuge, 1}})),
                Catch::Contains("int64") && Catch::Contains(std::to_string(kHuge)));
+    CHECK_THAT(error_of<ShapeError>(call({1, 1, 4, 4}, {64, 1, 1, 1}, {64}, {.padding = {1 << 28, 1 << 28}})),
+               Catch::Contains("int64") && Catch::Contains("[1, 64, "));
+    // And of the padded image, though the output has four.
     CHECK_THAT(
-        error_of<ShapeError>(call({1, 2, 4, 4}, {3, 2, 1, 1}, {3}, {.padding = {kHuge / 4, kHuge / 4}})),
-        Catch::Contains("int64") && Catch::Contains("[1, 3, "));
+        error_of<ShapeError>(call({1, 1, 1, 1}, {1, 1, 1, 1}, {1},
+                                  {.stride = {4294967295, 4294967295}, .padding = {2147483648, 2147483648}})),
+        Catch::Contains("int64") && Catch::Contains("[1, 4294967297, 4294967297]"));
     CHECK(error_of<DTypeError>([&] {
             conv2d(context, Tensor::zeros(context, {1, 1, 2, 2}),
                    Tensor::zeros(context, {1, 1, 1, 1}, DType::Float64), {});

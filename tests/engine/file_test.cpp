@@ -46,6 +46,30 @@ TEST_CASE("a file is written, replaced, and nothing else is left", "[file]") {
   CHECK((permissions & fs::perms::owner_read) != fs::perms::none);
 }
 
+TEST_CASE("a link to what is not there yet is followed, and a mode is kept", "[file]") {
+  const test::TemporaryFolder folder;
+  fs::create_directory(folder / "far");
+  fs::create_symlink("far/real", folder / "second");
+  fs::create_symlink(folder / "second", folder / "first");
+  write_file_whole(folder / "first", "new");
+  CHECK(fs::is_symlink(folder / "first"));
+  CHECK(text_of(folder / "far/real") == "new");
+  fs::permissions(folder / "far/real", fs::perms::owner_read | fs::perms::owner_write);
+  write_file_whole(folder / "first", "newer");
+  CHECK(text_of(folder / "far/real") == "newer");
+  CHECK(fs::status(folder / "far/real").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+}
+
+TEST_CASE("what a killed process of the same number left is no obstacle", "[file]") {
+  const test::TemporaryFolder folder;
+  for (int i = 0; i < 100; ++i) {
+    fs::create_symlink("/nonexistent", folder / fmt::format(".warpline-{}-{}.tmp", ::getpid(), i));
+  }
+  write_file_whole(folder / "file", "here");
+  CHECK(text_of(folder / "file") == "here");
+  CHECK(folder.entries() == 101);
+}
+
 TEST_CASE("a path without a folder is in the working folder", "[file]") {
   const test::TemporaryFolder folder;
   const fs::path before = fs::current_path();

@@ -184,6 +184,8 @@ TEST_CASE("max_pool2d refuses bad calls with the numbers, alike on each target",
           "spans 5, input 3 with padding 0 and 0 has 3");
     CHECK(error_of<ValueError>(call({1, 4, 4}, {.kernel_size = {3, 2}, .padding = {1, 2}})) ==
           "[max_pool2d] padding must be at most half of the kernel: padding 1x2, kernel 3x2");
+    CHECK(error_of<ValueError>(call({1, 1, 1}, {.kernel_size = {70000, 70000}, .padding = {35000, 35000}})) ==
+          "[max_pool2d] the kernel must have fewer than 2^31 cells: it is 70000x70000");
     CHECK(error_of<ValueError>(call({1, 4, 4}, {})) ==
           "[max_pool2d] kernel size must be positive: it is 0x0");
     CHECK(error_of<ValueError>(call({1, 4, 4}, {.kernel_size = {2, 2}, .stride = {1, 0}})) ==

@@ -230,6 +230,9 @@ TEST_CASE("a layer that does not fit is named", "[nn][errors]") {
     const std::string expected =
         "layer fc1: [linear] the input's last axis must be the weight's 18: input [2, 24], weight [4, 18]";
     CHECK(error_of<ShapeError>([&] { net.output_shape({2, 2, 6, 5}); }) == expected);
+    Sequential flat;
+    flat.add("flat", std::make_shared<Flatten>());
+    CHECK_THAT(error_of<ValueError>([&] { flat.output_shape({7}); }), Catch::StartsWith("layer flat: "));
     CHECK_THAT(error_of<AutogradError>([&] { net.forward(context, pattern(context, kInput, 1)); }),
                Catch::Contains("conv1.weight has no value"));
     net.materialise(context, 1);

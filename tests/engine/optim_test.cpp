@@ -215,6 +215,24 @@ TEST_CASE("state that does not fit is refused by name, and nothing changes", "[o
   });
 }
 
+TEST_CASE("where no kernel fits one parameter, none is changed", "[optim][errors]") {
+  Context context({DeviceKind::Cpu, 0});
+  const auto made = [&](const std::string& name, DType dtype) {
+    Parameter p{name, {1}, 0.0, {}};
+    p.value = make(context, {1}, {1}, dtype).set_requires_grad().set_name(name);
+    p.value.set_grad(make(context, {1}, {1}, dtype));
+    return p;
+  };
+  Parameter first = made("first", DType::Float32), second = made("second", DType::Float64);
+  Sgd sgd({&first, &second}, {.lr = 1});
+  Adam adam({&first, &second});
+  for (Optimizer* optimizer : std::initializer_list<Optimizer*>{&sgd, &adam}) {
+    CHECK_THROWS_AS(optimizer->step(context), DTypeError);
+    CHECK(values(first.value) == std::vector<double>{1});
+    CHECK(optimizer->state(context).empty());
+  }
+}
+
 TEST_CASE("options that make no sense are refused with their value", "[optim][errors]") {
   const auto sgd = [](const SgdOptions& options) { return [options] { Sgd optimizer({}, options); }; };
   const auto adam = [](const AdamOptions& options) { return [options] { Adam optimizer({}, options); }; };

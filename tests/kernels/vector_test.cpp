@@ -66,13 +66,15 @@ TEMPLATE_TEST_CASE("every row of fill equals ref", "[vector]", float, double, st
   Sweep<Fill, TestType> sweep;
   for (const std::int64_t count : kSweepSizes) {
     INFO(count << " elements");
-    const CountArgs args{count, 7.0};
-    sweep.check(args, 0, [&](const auto& launch) {
-      Guarded<TestType> y(count, 1, count % 2);
-      launch(y.data(), args);
-      CHECK(std::all_of(y.begin(), y.end(), [](TestType v) { return v == 7; }));
-      return outputs(y);
-    });
+    for (const int value : {7, -1}) {  // -1 wraps in unsigned types
+      const CountArgs args{count, static_cast<double>(value)};
+      sweep.check(args, 0, [&](const auto& launch) {
+        Guarded<TestType> y(count, 1, count % 2);
+        launch(y.data(), args);
+        CHECK(std::all_of(y.begin(), y.end(), [&](TestType v) { return v == static_cast<TestType>(value); }));
+        return outputs(y);
+      });
+    }
   }
   sweep.report();
 }

@@ -35,7 +35,6 @@ class SlowNode final : public Node {
 
 class Slow final : public Module {
  public:
-  std::string_view kind() const override { return "Slow"; }
   std::string describe() const override { return "Slow()"; }
   Shape output_shape(const Shape& input) const override { return input; }
   Tensor forward(Context& context, const Tensor& x) const override {
@@ -48,7 +47,6 @@ class Slow final : public Module {
 // A linear layer that is used only where the block's first number is positive.
 class Sometimes final : public Module {
  public:
-  std::string_view kind() const override { return "Sometimes"; }
   std::string describe() const override { return "Sometimes()"; }
   Shape output_shape(const Shape& input) const override { return input; }
   Tensor forward(Context& context, const Tensor& x) const override {

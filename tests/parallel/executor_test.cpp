@@ -129,7 +129,6 @@ Outcome whole(const std::vector<Outcome>& ranks) {
 // Passes its input on, and throws when it meets the number that only micro-batch `bad` has.
 class Tripwire final : public Module {
  public:
-  std::string_view kind() const override { return "Tripwire"; }
   std::string describe() const override { return "Tripwire()"; }
   Shape output_shape(const Shape& input) const override { return input; }
   Tensor forward(Context& context, const Tensor& x) const override {

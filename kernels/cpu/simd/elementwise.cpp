@@ -35,7 +35,8 @@ void add_scalar(std::int64_t count, const float* a, float b, float* y) {
   for (std::int64_t i = 0; i < count; ++i) y[i] = a[i] + b;
 }
 
-// 32 partial sums, whatever the instruction set: 16 terms each in float, then on in double.
+// 32 partial sums, whatever the instruction set: 16 terms each in float, then on in double. Where those few
+// leave the range of float the sum is infinite, as in PyTorch; `ref` sums in double throughout.
 double sum(std::int64_t count, const float* x) {
   constexpr int kLanes = 32, kTerms = 16;
   double total = 0;
