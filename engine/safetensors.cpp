@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -39,6 +40,40 @@ constexpr std::array<std::pair<std::string_view, DType>, 6> kDTypes = {{{"F32", 
 std::string_view format_name(DType dtype) {
   return std::ranges::find(kDTypes, dtype, &std::pair<std::string_view, DType>::second)->first;
 }
+
+// Hears what a text holds and remembers the first key that an object has twice. Errors are left to the parse.
+class UniqueKeys final : public nlohmann::json_sax<Json> {
+ public:
+  std::optional<std::string> twice;
+
+  bool key(std::string& name) override {
+    if (!open_.back().insert(name).second && !twice) twice = name;
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    open_.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    open_.pop_back();
+    return true;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  std::vector<std::set<std::string>> open_;  // keys of the objects that are open
+};
 
 // Reads one file; every complaint names it.
 class Reader {
@@ -89,22 +124,18 @@ class Reader {
     }
     const std::string_view text(reinterpret_cast<const char*>(bytes_.data()) + kLengthBytes, length);
     if (!text.starts_with('{')) refuse("the header must start with '{{'");
+    if (text.find('\0') != text.npos) refuse("the header must be text; it holds a byte 0");
     return text;
   }
 
-  // The JSON library keeps the last of two equal keys, so keys are watched while it parses.
+  // The JSON library keeps the last of two equal keys, so keys are watched first. (Its callbacks for the same
+  // pass take time quadratic in the keys.)
   Json parse(std::string_view text) const {
-    std::vector<std::set<std::string>> open;  // keys of the objects that are open
-    const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-      if (event == Json::parse_event_t::object_start) open.emplace_back();
-      if (event == Json::parse_event_t::object_end) open.pop_back();
-      if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
-        refuse("the key '{}' is there twice", value.get<std::string>());
-      }
-      return true;
-    };
     try {
-      return Json::parse(text, watch);
+      UniqueKeys keys;
+      Json::sax_parse(text, &keys);
+      if (keys.twice) refuse("the key '{}' is there twice", *keys.twice);
+      return Json::parse(text);
     } catch (const Json::exception& error) {
       refuse("the header is not JSON: {}", error.what());
     }

@@ -11,6 +11,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,9 +38,11 @@ struct ThreadPool::State {
       for (int worker = 1; worker < size; ++worker) {
         workers.emplace_back([this, worker] { serve(worker); });
       }
-    } catch (...) {
+    } catch (const std::system_error& error) {
+      const std::size_t running = workers.size() + 1;
       stop();
-      throw;
+      fail<Failure>("thread_pool", "thread {} of {} could not be started: {}; use fewer threads or ranks",
+                    running + 1, size, error.what());
     }
   }
 

@@ -160,7 +160,7 @@ std::shared_ptr<const Dataset> builtin_digits(DigitStyle style) {
   const Style how = style_of(style);
   Samples train = samples(how, kTrainKey, kBuiltinTrain);
   Samples test = samples(how, kTestKey, kBuiltinTest);
-  const auto data = std::make_shared<const Dataset>(
+  auto data = std::make_shared<const Dataset>(
       Dataset{"builtin", how.shape, kClasses, how.mean, how.std_dev, std::move(train), std::move(test)});
   slot = data;
   return data;

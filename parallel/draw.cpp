@@ -147,8 +147,7 @@ class Picture {
   }
 
   std::string cut(const Row& row, int begin, int width) const {
-    const std::string text =
-        row.text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(width));
+    std::string text = row.text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(width));
     if (!options_.colour) return text;
     std::string coloured;
     char current = kIdle;

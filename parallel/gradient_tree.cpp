@@ -45,7 +45,7 @@ Tensor combine_below(Context& context, TreeNode node, NodeSums& sums) {
   if (node.level == 0 || sums.empty()) return {};
   const TreeNode left_child{node.level - 1, node.index * 2};
   Tensor left = combine_below(context, left_child, sums);
-  const Tensor right = combine_below(context, left_child.sibling(), sums);
+  Tensor right = combine_below(context, left_child.sibling(), sums);
   if (!left.defined()) return right;
   if (right.defined()) add_into(context, left, right);
   return left;

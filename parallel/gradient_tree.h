@@ -26,7 +26,7 @@ struct TreeNode {
   Range blocks() const { return {index << level, (index + 1) << level}; }
   TreeNode parent() const { return {level + 1, index >> 1}; }
   TreeNode sibling() const { return {level, index ^ 1}; }
-  auto operator<=>(const TreeNode&) const = default;
+  auto operator<=>(const TreeNode&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
 };
 
 // The root of a tree over `live` blocks: the lowest node that covers them all.

@@ -33,7 +33,7 @@ void Recorder::before(const Action& action) {
 }
 
 void Recorder::after(const Action& action) {
-  const Open open = std::move(open_.back());
+  const Open open = open_.back();
   open_.pop_back();
   if (is_compute(action.op) || action.op == Op::Step) {
     compute_seconds_ += seconds_since(open.start) - open.waited;

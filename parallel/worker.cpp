@@ -76,10 +76,9 @@ void Worker::Impl::run(Executor& executor, Recorder& recorder, const std::vector
   traffic.messages_received += after.messages_received - before.messages_received;
 }
 
-Worker::Worker(Context& context, const Sequential& model, Shape sample_shape, LossFunction loss,
+Worker::Worker(Context& context, const Sequential& model, const Shape& sample_shape, LossFunction loss,
                const Layout& layout, std::shared_ptr<Communicator> world, const WorkerOptions& options)
-    : impl_(std::make_unique<Impl>(context, model, std::move(sample_shape), loss, layout, std::move(world),
-                                   options)) {}
+    : impl_(std::make_unique<Impl>(context, model, sample_shape, loss, layout, std::move(world), options)) {}
 Worker::~Worker() = default;
 
 int Worker::rank() const { return impl_->world->rank(); }

@@ -61,7 +61,7 @@ class Worker {
   // plan, materialises this rank's layers, and makes sure that all ranks agree on all of it. ValueError: more
   // stages than layers, fewer micro-batches than replicas, an unknown schedule, a shape that it refuses,
   // a world of another size.
-  Worker(Context& context, const Sequential& model, Shape sample_shape, LossFunction loss,
+  Worker(Context& context, const Sequential& model, const Shape& sample_shape, LossFunction loss,
          const Layout& layout, std::shared_ptr<Communicator> world, const WorkerOptions& options = {});
   ~Worker();
   Worker(const Worker&) = delete;

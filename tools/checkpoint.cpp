@@ -1,6 +1,7 @@
 #include "tools/checkpoint.h"
 
 #include <charconv>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -31,9 +32,11 @@ T number(const SafetensorsFile& file, const std::string& path, const std::string
   const std::string& text = metadata(file, path, key);
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || (std::is_signed_v<T> && value < T{0})) {
-    fail<FileError>("checkpoint", "{}: '{}' must be a whole number of at least 0; found '{}'", path, key,
-                    text);
+  constexpr T kMost =
+      std::is_signed_v<T> ? T{1} << 50 : std::numeric_limits<T>::max();  // counts go on from there
+  if (error != std::errc{} || end != text.data() + text.size() || value < T{0} || value > kMost) {
+    fail<FileError>("checkpoint", "{}: '{}' must be a whole number from 0 to {}; found '{}'", path, key,
+                    kMost, text);
   }
   return value;
 }
@@ -71,6 +74,11 @@ Checkpoint read_checkpoint(Context& context, const std::string& path) {
   checkpoint.position.epoch = number<std::int64_t>(file, path, "epoch");
   checkpoint.position.samples = number<std::int64_t>(file, path, "sample_position");
   checkpoint.position.seed = number<std::uint64_t>(file, path, "seed");
+  const Position& position = checkpoint.position;
+  if ((position.step == 0) != (position.epoch == 0 && position.samples == 0)) {
+    fail<FileError>("checkpoint", "{} contradicts itself: step {}, epoch {}, sample {}", path, position.step,
+                    position.epoch, position.samples);
+  }
   for (const HostTensor& tensor : file.tensors) {
     checkpoint.state.emplace(tensor.name, to_tensor(context, tensor));
   }

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "engine/file.h"
 #include "engine/random.h"
 #include "kernels/error.h"
 #include "models/loader.h"
@@ -17,6 +16,7 @@
 #include "parallel/local.h"
 #include "tools/checkpoint.h"
 #include "tools/commands.h"
+#include "tools/output_paths.h"
 #include "tools/progress.h"
 #include "tools/require.h"
 #include "tools/results.h"
@@ -161,8 +161,9 @@ void infer_one(const InferOptions& options, const std::optional<Checkpoint>& che
              data->name, data->test.label(index));
   for (std::size_t digit = 0; digit < probability.size(); ++digit) {
     const double share = probability[digit] / sum;
-    fmt::print("{} {:6.2f} % {}\n", digit, 100 * share,
-               std::string(static_cast<std::size_t>(std::lround(40 * share)), '#'));
+    fmt::print(
+        "{} {:>6.2f} % {}\n", digit, std::abs(100 * share),
+        std::string(std::isfinite(share) ? static_cast<std::size_t>(std::lround(40 * share)) : 0, '#'));
   }
 }
 
@@ -183,9 +184,8 @@ void check(const InferOptions& options, const CLI::App& command) {
     require_at_least_one("--batches", options.batches);
     require_at_most("--batches", options.batches, kMostBatches);
   }
-  for (const std::string* path : {&options.json, &options.trace}) {
-    if (!path->empty()) check_writable(*path);
-  }
+  check_output_paths({{"--json", options.json}, {"--trace", options.trace}},
+                     {{"--checkpoint", options.checkpoint}});
 }
 
 }  // namespace

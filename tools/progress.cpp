@@ -21,6 +21,12 @@ double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
+// A line that cannot be written ends no run.
+void write(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 std::string format_duration(double seconds) {
@@ -59,15 +65,14 @@ void Progress::update(std::int64_t done, const std::string& status) {
     if (!last && seconds_since(last_) < 0.1) return;
     const auto filled = static_cast<std::size_t>(kBarWidth * done / std::max<std::int64_t>(1, total_));
     // \033[K clears what a longer line left behind.
-    fmt::print(stderr, "\r[{}{}] {}\033[K", std::string(filled, '='), std::string(kBarWidth - filled, ' '),
-               line(done, status));
-    std::fflush(stderr);
+    write(fmt::format("\r[{}{}] {}\033[K", std::string(filled, '='), std::string(kBarWidth - filled, ' '),
+                      line(done, status)));
     drawn_ = true;
   } else {
     const auto due = static_cast<int>(kPlainLines * done / std::max<std::int64_t>(1, total_));
     if (due <= lines_) return;
     lines_ = due;
-    fmt::print(stderr, "{}\n", line(done, status));
+    write(line(done, status) + "\n");
   }
   last_ = Clock::now();
 }

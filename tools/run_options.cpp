@@ -113,6 +113,7 @@ void RunOptions::resolve(const CLI::App& command) {
   require_at_least_one("--data-parallel", data_parallel);
   require_at_least_one("--stages", stages);
   require_at_least_one("--batch-size", batch_size);
+  require_at_most("--batch-size", batch_size, std::int64_t{1} << 30);
   require_positive("--timeout", timeout);
   require_at_most("--timeout", timeout, parallel::kMostSeconds);
   require_not_negative("--message-delay", message_delay);
@@ -124,6 +125,7 @@ void RunOptions::resolve(const CLI::App& command) {
   }
   if (given("--threads")) {
     require_at_least_one("--threads", threads);
+    require_at_most("--threads", threads, 1024);
   } else {
     threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks());
   }

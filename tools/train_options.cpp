@@ -1,15 +1,13 @@
 #include "tools/train_options.h"
 
-#include <utility>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "engine/file.h"
 #include "engine/optim/adam.h"
 #include "engine/optim/sgd.h"
 #include "kernels/error.h"
+#include "tools/output_paths.h"
 #include "tools/require.h"
 
 namespace warpline::tools {
@@ -86,9 +84,10 @@ void TrainOptions::resolve(const CLI::App& command) {
   require_not_negative("--lr", lr);
   require_not_negative("--momentum", momentum);
   require_not_negative("--weight-decay", weight_decay);
-  for (const std::string* path : {&json, &trace, &checkpoint}) {
-    if (!path->empty()) check_writable(*path);
-  }
+  // A checkpoint may replace the one that it continues.
+  check_output_paths({{"--checkpoint", checkpoint}}, {});
+  check_output_paths({{"--json", json}, {"--trace", trace}},
+                     {{"--resume", resume}, {"--checkpoint", checkpoint}});
 }
 
 parallel::Layout TrainOptions::layout(const Sequential& layers) const {
@@ -112,14 +111,18 @@ std::string TrainOptions::cut_line() const {
                      micro_batches > data_parallel ? "es" : "", sizes(batch_size, micro_batches));
 }
 
-std::unique_ptr<Optimizer> TrainOptions::make_optimizer(std::vector<Parameter*> parameters) const {
+std::unique_ptr<Optimizer> TrainOptions::make_optimizer(const std::vector<Parameter*>& parameters) const {
   if (optimizer == "sgd") {
-    return std::make_unique<Sgd>(std::move(parameters),
+    return std::make_unique<Sgd>(parameters,
                                  SgdOptions{.lr = lr, .momentum = momentum, .weight_decay = weight_decay});
   }
   return std::make_unique<Adam>(
-      std::move(parameters),
-      AdamOptions{.lr = lr, .weight_decay = weight_decay, .decoupled = optimizer == "adamw"});
+      parameters, AdamOptions{.lr = lr, .weight_decay = weight_decay, .decoupled = optimizer == "adamw"});
+}
+
+std::vector<std::string> TrainOptions::optimizer_buffers() const {
+  if (optimizer != "sgd") return {"exp_avg", "exp_avg_sq", "step"};
+  return momentum == 0 ? std::vector<std::string>{} : std::vector<std::string>{"momentum_buffer"};
 }
 
 nlohmann::ordered_json TrainOptions::in_force() const {

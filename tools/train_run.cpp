@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -156,6 +157,27 @@ class Rank {
   double seconds_after_first_ = 0;
 };
 
+// Nothing missing, nothing unknown: what starts anew, or is passed over, would end with other bits.
+void check_names(const TrainOptions& options, const parallel::State& state) {
+  Model model = make_model(options.model, options.depth);
+  std::set<std::string> expected;
+  for (const Parameter* parameter : model.layers.parameters()) {
+    expected.insert(parameter->name);
+    for (const std::string& buffer : options.optimizer_buffers()) {
+      expected.insert(fmt::format("{}{}.{}", parallel::kOptimizerPrefix, parameter->name, buffer));
+    }
+  }
+  for (const std::string& name : expected) {
+    if (!state.contains(name)) fail<FileError>("--resume", "{} has no tensor '{}'", options.resume, name);
+  }
+  for (const auto& [name, tensor] : state) {
+    if (!expected.contains(name)) {
+      fail<FileError>("--resume", "{} holds '{}', which a {} trained by {} with momentum {} does not have",
+                      options.resume, name, options.model, options.optimizer, options.momentum);
+    }
+  }
+}
+
 void check_resume(const TrainOptions& options, const Position& position, std::int64_t images) {
   if (position.model != options.model) {
     fail<ValueError>("--resume", "{} holds a {}; got --model {}", options.resume, position.model,
@@ -187,7 +209,10 @@ void check_resume(const TrainOptions& options, const Position& position, std::in
 
 TrainResults run_training(const TrainOptions& options, const std::shared_ptr<const Dataset>& data,
                           const std::optional<Checkpoint>& resume) {
-  if (resume) check_resume(options, resume->position, data->train.count());
+  if (resume) {
+    check_resume(options, resume->position, data->train.count());
+    check_names(options, resume->state);
+  }
   const std::vector<std::shared_ptr<Context>> contexts = options.contexts();
   TrainResults results;
   parallel::run_local(contexts, options.local_options(),

@@ -1,28 +1,50 @@
 // The program `warpline`: one subcommand a file, listed here. The only place that turns errors into exit
 // statuses.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "kernels/error.h"
 #include "tools/commands.h"
+#include "tools/plain_values.h"
 
 namespace {
 
 constexpr int kBadUse = 2;
 constexpr int kFailed = 1;
 
-int report(const char* what, int status) {
-  fmt::print(stderr, "warpline: {}\n", what);
+// Names from files and flags may hold what would command a terminal, or be endless.
+std::string printable(std::string_view text) {
+  constexpr std::size_t kMost = 4000;
+  std::string result;
+  for (const char c : text.substr(0, kMost)) {
+    const bool control = (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
+    result += control ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return text.size() > kMost ? result + "..." : result;
+}
+
+int report(std::string_view what, int status) {
+  std::fputs(fmt::format("warpline: {}\n", printable(what)).c_str(), stderr);  // where it can be written
   return status;
 }
 
-}  // namespace
+// A file that the program opens must not take the place of a stream that is closed.
+void open_missing_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1) static_cast<void>(open("/dev/null", O_RDWR));
+  }
+}
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"warpline: see how parallel training works, on any machine"};
   app.require_subcommand(1);
   app.set_version_flag("--version", WARPLINE_VERSION);
@@ -31,6 +53,7 @@ int main(int argc, char** argv) {
   warpline::tools::add_op(app);
   warpline::tools::add_doctor(app);
   warpline::tools::add_schedule(app);
+  warpline::tools::require_plain_values(app);
   try {
     app.parse(argc, argv);
     return 0;
@@ -43,4 +66,14 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return report(error.what(), kFailed);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_missing_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the limit is an error then, as on a full disk
+  const int status = run(argc, argv);
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return status == 0 && !written ? report("[output] standard output could not be written", kFailed) : status;
 }

@@ -1,7 +1,5 @@
 #include "engine/optim/adam.h"
 
-#include <utility>
-
 #include "kernels/error.h"
 #include "kernels/table.h"
 
@@ -23,9 +21,8 @@ const AdamOptions& checked(const AdamOptions& options) {
 
 }  // namespace
 
-Adam::Adam(std::vector<Parameter*> parameters, const AdamOptions& options)
-    : Optimizer(std::move(parameters), checked(options).lr, {"exp_avg", "exp_avg_sq"}, true),
-      options_(options) {}
+Adam::Adam(const std::vector<Parameter*>& parameters, const AdamOptions& options)
+    : Optimizer(parameters, checked(options).lr, {"exp_avg", "exp_avg_sq"}, true), options_(options) {}
 
 void Adam::check_kernel(Device device, DType dtype) const {
   kernels::kernel<kernels::AdamStep>(device.kind, dtype, AdamArgs{});

@@ -18,7 +18,7 @@ inline constexpr AdamOptions kAdamW{0.001, 0.9, 0.999, 1e-8, 0.01, true};
 class Adam final : public Optimizer {
  public:
   // ValueError: lr, eps or weight decay negative or not finite, a beta outside [0, 1).
-  Adam(std::vector<Parameter*> parameters, const AdamOptions& options = {});
+  explicit Adam(const std::vector<Parameter*>& parameters, const AdamOptions& options = {});
   std::string_view name() const override { return options_.decoupled ? "adamw" : "adam"; }
 
  private:

@@ -21,7 +21,8 @@ double step_lr(double base_lr, std::int64_t step, std::int64_t step_size, double
   check_rate("step_lr", "base_lr", base_lr);
   check_rate("step_lr", "gamma", gamma);
   check_steps("step_lr", step, "step_size", step_size);
-  return base_lr * std::pow(gamma, static_cast<double>(step / step_size));
+  const std::int64_t decays = step / step_size;
+  return base_lr * std::pow(gamma, static_cast<double>(decays));
 }
 
 double cosine_annealing_lr(double base_lr, std::int64_t step, std::int64_t t_max, double eta_min) {

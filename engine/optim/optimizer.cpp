@@ -22,8 +22,8 @@ void check_rate(std::string_view optimizer, std::string_view option, double valu
   }
 }
 
-Optimizer::Optimizer(std::vector<Parameter*> parameters, double lr, std::vector<std::string> buffer_names,
-                     bool saves_steps)
+Optimizer::Optimizer(const std::vector<Parameter*>& parameters, double lr,
+                     std::vector<std::string> buffer_names, bool saves_steps)
     : lr_(lr), buffer_names_(std::move(buffer_names)), saves_steps_(saves_steps) {
   std::set<std::string> names;
   for (Parameter* parameter : parameters) {

@@ -46,7 +46,7 @@ class Optimizer {
 
   // buffer_names: what an update remembers, in Slot::buffers' order; they start as zeros. saves_steps: does
   // it need the number of updates? ValueError for a parameter that is null or given twice.
-  Optimizer(std::vector<Parameter*> parameters, double lr, std::vector<std::string> buffer_names,
+  Optimizer(const std::vector<Parameter*>& parameters, double lr, std::vector<std::string> buffer_names,
             bool saves_steps);
 
   // DTypeError where no kernel of the device updates such parameters.

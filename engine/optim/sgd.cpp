@@ -1,7 +1,6 @@
 #include "engine/optim/sgd.h"
 
 #include <cmath>
-#include <utility>
 
 #include "kernels/error.h"
 #include "kernels/table.h"
@@ -29,9 +28,8 @@ std::vector<std::string> buffer_names(const SgdOptions& options) {
 
 }  // namespace
 
-Sgd::Sgd(std::vector<Parameter*> parameters, const SgdOptions& options)
-    : Optimizer(std::move(parameters), checked(options).lr, buffer_names(options), false),
-      options_(options) {}
+Sgd::Sgd(const std::vector<Parameter*>& parameters, const SgdOptions& options)
+    : Optimizer(parameters, checked(options).lr, buffer_names(options), false), options_(options) {}
 
 void Sgd::check_kernel(Device device, DType dtype) const {
   kernels::kernel<kernels::SgdStep>(device.kind, dtype, SgdArgs{});

@@ -17,7 +17,7 @@ class Sgd final : public Optimizer {
  public:
   // ValueError: lr, momentum or weight decay negative or not finite, a dampening that is not finite; Nesterov
   // without momentum or with dampening.
-  Sgd(std::vector<Parameter*> parameters, const SgdOptions& options);
+  Sgd(const std::vector<Parameter*>& parameters, const SgdOptions& options);
   std::string_view name() const override { return "sgd"; }
 
  private:

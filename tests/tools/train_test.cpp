@@ -1,5 +1,6 @@
 // `warpline train` as a person meets it: every strategy learns the same thing, bit for bit, and what makes no
 // sense is refused. That the work is really split: train_split_test.cpp.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -7,12 +8,16 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/safetensors.h"
 #include "tests/models/files.h"
 #include "tests/support/run_json.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 
 using Catch::Matchers::Contains;
+using warpline::read_safetensors;
+using warpline::SafetensorsFile;
+using warpline::write_safetensors;
 using warpline::test::ProgramResult;
 using warpline::test::read_json;
 using warpline::test::run_json;
@@ -170,6 +175,88 @@ TEST_CASE("a rate needs a second step, and a path of any bytes is written down",
             .is_string());
 }
 
+TEST_CASE("no output takes the place of another, or of what is read", "[train]") {
+  const TemporaryFolder folder;
+  const std::string a = folder / "a", same = (folder.path() / "." / "a").string();
+  const std::string common = "--steps 1 --batch-size 4 --threads 1";
+  for (const std::string& flags : {fmt::format("--json '{}' --trace '{}'", a, same),
+                                   fmt::format("--checkpoint '{}' --json '{}'", a, same)}) {
+    const ProgramResult result = train(common + " " + flags);
+    CHECK(result.status == 2);
+    CHECK_THAT(result.errors, Contains("give each its own"));
+    CHECK(folder.entries() == 0);
+  }
+  REQUIRE(train(fmt::format("{} --checkpoint '{}'", common, a)).status == 0);
+  CHECK(train(fmt::format("--batch-size 4 --steps 2 --resume '{}' --json '{}'", a, same)).status == 2);
+  CHECK(train(fmt::format("--batch-size 4 --steps 2 --resume '{}' --checkpoint '{}'", a, same)).status == 0);
+  const std::string infer =
+      fmt::format("'{}' infer --random --batches 1 --checkpoint '{}'", WARPLINE_PROGRAM, a);
+  CHECK(warpline::test::run_program(fmt::format("{} --json '{}'", infer, same)).status == 2);
+  CHECK(warpline::test::run_program(infer).status == 0);
+}
+
+TEST_CASE("streams that cannot be written: the run goes on, lost output is said", "[train]") {
+  const auto shell = [](const std::string& arguments, const std::string& streams) {
+    return warpline::test::run_program(
+        fmt::format("sh -c \"'{}' {} {}\"", WARPLINE_PROGRAM, arguments, streams));
+  };
+  const std::string run = "train --data builtin --model mlp --steps 2 --batch-size 4 --threads 1";
+  CHECK(shell(run, "2>/dev/full").status == 0);
+  CHECK(shell(run, "2>&-").status == 0);
+  CHECK(shell(run, ">&-").status == 0);
+  CHECK(shell("train --steps 0", "2>&-").status == 2);
+  CHECK(shell("op bogus a b", "2>/dev/full").status == 2);
+  for (const char* list :
+       {"op --list", "schedule --name gpipe --stages 2 --micro-batches 2 --csv", "doctor"}) {
+    CHECK(shell(list, ">/dev/full").status == 1);
+  }
+}
+
+TEST_CASE("a checkpoint that lacks or adds a tensor is not resumed", "[train][checkpoint]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "run";
+  const std::string common = "--model mlp --batch-size 4 --threads 1";
+  REQUIRE(train(fmt::format("{} --steps 1 --checkpoint '{}'", common, file)).status == 0);
+  const SafetensorsFile whole = read_safetensors(file);
+  const auto resumed = [&](const SafetensorsFile& changed) {
+    write_safetensors(folder / "changed", changed);
+    const ProgramResult result = train(fmt::format("{} --steps 2 --resume '{}'", common, folder / "changed"));
+    CHECK((result.status == 0 || result.status == 2));
+    return result.errors;
+  };
+  CHECK_THAT(resumed(whole), !Contains("--resume"));
+  for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+    SafetensorsFile less = whole;
+    less.tensors.erase(less.tensors.begin() + static_cast<std::ptrdiff_t>(i));
+    CHECK_THAT(resumed(less), Contains(fmt::format("has no tensor '{}'", whole.tensors[i].name)));
+  }
+  SafetensorsFile more = whole;
+  more.tensors.push_back(whole.tensors[0]);
+  more.tensors.back().name = "extra.weight";
+  CHECK_THAT(resumed(more), Contains("holds 'extra.weight'"));
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"epoch", "9223372036854775807"},
+                                                                     {"step", "0"},
+                                                                     {"sample_position", "-1"},
+                                                                     {"optimizer", "adam"}}) {
+    SafetensorsFile lying = whole;
+    lying.metadata[key] = value;
+    CHECK(!resumed(lying).empty());
+    CHECK_THAT(resumed(lying), !Contains("images/s"));
+  }
+}
+
+TEST_CASE("a network that holds NaN infers NaN", "[train][checkpoint]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "run";
+  REQUIRE(
+      train(fmt::format("--model mlp --lr 1e38 --steps 3 --batch-size 4 --checkpoint '{}'", file)).status ==
+      0);
+  const ProgramResult result = warpline::test::run_program(fmt::format(
+      "'{}' infer --data builtin --model mlp --index 1 --checkpoint '{}'", WARPLINE_PROGRAM, file));
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, Contains("nan %"));
+}
+
 TEST_CASE("one of several started processes is refused", "[train]") {
   for (const char* variable : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"}) {
     const auto run = [&](int size) {
@@ -214,6 +301,18 @@ TEST_CASE("what does not fit together is refused, and nothing is written", "[tra
                                         "--timeout 0",
                                         "--timeout nan",
                                         "--timeout 1e10",
+                                        "--batch-size 9223372036854775807",
+                                        "--batch-size 99999999999999999999",
+                                        "--steps 010",
+                                        "--steps 0x10",
+                                        "--steps ''",
+                                        "--lr ''",
+                                        "--seed -1",
+                                        "--seed 18446744073709551616",
+                                        "--resume ''",
+                                        "--checkpoint ''",
+                                        "--cut ''",
+                                        "--threads 100000",
                                         "--message-delay 1e10",
                                         "--data-dir /nonexistent",
                                         "--model vgg --depth 1",
