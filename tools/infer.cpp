@@ -104,7 +104,7 @@ void infer_random(const InferOptions& options, const std::optional<Checkpoint>& 
   const double rate = static_cast<double>(options.batches * options.batch_size) / results.seconds;
   fmt::print("{}", rank_table(results.ranks, options.batches));
   fmt::print("{} batches of {}: {:.0f} images/s\n", options.batches, options.batch_size, rate);
-  if (results.ranks.size() > 1) fmt::print("{}\n", speed_up_line(results.ranks, results.seconds));
+  if (results.ranks.size() > 1) fmt::print("{}\n", busy_line(results.ranks, results.seconds));
   fmt::print("outputs {}\n", results.sha256);
   if (!options.json.empty()) {
     write_json(options.json, {{"flags", options.in_force()},

@@ -61,12 +61,12 @@ std::string rank_table(const std::vector<parallel::RankReport>& ranks, std::int6
   return table;
 }
 
-std::string speed_up_line(const std::vector<parallel::RankReport>& ranks, double seconds) {
+std::string busy_line(const std::vector<parallel::RankReport>& ranks, double seconds) {
   double whole = 0;
   for (const parallel::RankReport& rank : ranks) whole += rank.compute_seconds;
   return fmt::format(
-      "speed-up {:.2f} of {:.2f}: all ranks' computing / elapsed time, beside the best that this cut allows",
-      seconds > 0 ? whole / seconds : 0.0, parallel::speedup_bound(ranks));
+      "{:.2f} of {} ranks at work on average; with a core for each, this cut allows a speed-up of {:.2f}",
+      seconds > 0 ? whole / seconds : 0.0, ranks.size(), parallel::speedup_bound(ranks));
 }
 
 // Paths among the flags may be any bytes.

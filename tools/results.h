@@ -17,9 +17,9 @@ std::int64_t peak_rss_bytes();      // of this process so far
 
 // One line a rank: layers, parameters, bytes, time. steps: of training, or batches.
 std::string rank_table(const std::vector<parallel::RankReport>& ranks, std::int64_t steps);
-// "speed-up 1.62 of 1.91": what one rank would compute in all, over the time it took, beside the best that
-// this cut allows.
-std::string speed_up_line(const std::vector<parallel::RankReport>& ranks, double seconds);
+// "1.62 of 2 ranks at work on average; ...": all ranks' computing over the time it took. On fewer cores than
+// ranks the computing itself takes longer, so this is no speed-up.
+std::string busy_line(const std::vector<parallel::RankReport>& ranks, double seconds);
 
 void write_json(const std::string& path, const nlohmann::ordered_json& json);  // whole or not at all
 

@@ -12,6 +12,7 @@ namespace warpline::tools {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
+  (the program is build/tools/warpline)
   warpline train                                        the network `net` on one rank
   warpline train --strategy data --data-parallel 4      four replicas, each a quarter of every batch
   warpline train --strategy pipeline --stages 2 --schedule 1f1b --trace run.json
@@ -30,8 +31,14 @@ void train(TrainOptions options) {
     if (!options.seed_given) options.seed = resume->position.seed;
   }
   fmt::print("{}\n", options.cut_line());
-  fmt::print("data: {}, {} training and {} test images\n", data->name, data->train.count(),
-             data->test.count());
+  fmt::print(
+      "data: {}, {} training and {} test images{}\n", data->name, data->train.count(), data->test.count(),
+      data->name == "builtin" && options.data == "auto" ? "; MNIST was not found, tools/get_mnist fetches it"
+                                                        : "");
+  if (resume) {
+    fmt::print("resumed {} at step {}, epoch {}\n", options.resume, resume->position.step,
+               resume->position.epoch + 1);
+  }
   std::fflush(stdout);
   const TrainResults results = run_training(options, data, resume);
   const auto steps = static_cast<std::int64_t>(results.losses.size());
@@ -39,7 +46,7 @@ void train(TrainOptions options) {
   fmt::print("\n{}", rank_table(results.ranks, steps));
   fmt::print("loss {:.6f}", results.losses.back());
   if (results.images_per_second) fmt::print(", {:.0f} images/s", *results.images_per_second);
-  if (results.ranks.size() > 1) fmt::print(", {}", speed_up_line(results.ranks, results.seconds));
+  if (results.ranks.size() > 1) fmt::print(", {}", busy_line(results.ranks, results.seconds));
   fmt::print("\nparameters {}\n", results.parameters_sha256);
 
   if (!options.json.empty()) {

@@ -25,8 +25,9 @@ void TrainOptions::add_flags(CLI::App& command) {
   command.add_option("--schedule", schedule, "order of the pipeline's work: gpipe, 1f1b (layer: naive)")
       ->default_str("gpipe");
   command.add_flag("--deterministic", deterministic, "the same bits for every strategy, at some cost");
-  command.add_option("--epochs", epochs, "passes over the training set, counted from the very start");
-  command.add_option("--steps", steps, "stop after this many optimiser steps, counted from the very start")
+  command.add_option("--epochs", epochs, "passes over the training set, those before --resume included");
+  command
+      .add_option("--steps", steps, "stop after this many optimiser steps, those before --resume included")
       ->default_str("all");
   command.add_flag("--evaluate", evaluate, "measure the test accuracy at the end even with --steps");
   command.add_option("--optimizer", optimizer, "sgd, adam or adamw");
@@ -34,7 +35,7 @@ void TrainOptions::add_flags(CLI::App& command) {
   command.add_option("--momentum", momentum, "of sgd");
   command.add_option("--weight-decay", weight_decay, "L2 (sgd, adam) or decoupled (adamw)");
   command.add_option("--checkpoint", checkpoint,
-                     "write parameters and optimiser state here, after each epoch");
+                     "write parameters and optimiser state here, after each epoch and at the end");
   command.add_option("--resume", resume, "continue from a checkpoint, whatever strategy wrote it");
 }
 

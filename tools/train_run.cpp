@@ -130,7 +130,9 @@ class Rank {
         });
     results_.test_accuracy = static_cast<double>(right) / static_cast<double>(samples);
     if (first_rank()) {
-      fmt::print("epoch {}: loss {:.4f}, {:.2f} % of {} test images right\n", position_.epoch,
+      const std::string where = position_.samples == 0 ? fmt::format("epoch {}", position_.epoch)
+                                                       : fmt::format("step {}", position_.step);
+      fmt::print("{}: loss of the last batch {:.4f}, {:.2f} % of {} test images right\n", where,
                  results_.losses.back(), 100 * *results_.test_accuracy, samples);
     }
   }
