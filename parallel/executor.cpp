@@ -7,6 +7,12 @@
 
 namespace warpline::parallel {
 
+namespace {
+
+constexpr std::size_t kMostSent = 16;  // messages of a rank that the others have not taken
+
+}  // namespace
+
 Executor::Executor(Context& context, std::shared_ptr<Communicator> pipeline, int stages,
                    std::vector<Shape> sample_shapes, std::vector<bool> input_wants_gradient,
                    std::map<int, HeldStage> held, Observer& observer)
@@ -146,6 +152,10 @@ void Executor::send(const Action& action) {
   if (made.empty()) fail<Failure>("executor", "the tensor to send has not been made");
   const Work work = pipeline_->send(made.mapped(), action.peer_rank, context_.stream(), action.ticket);
   sent_.push_back({std::move(made.mapped()), work, false});
+  // Else the tensors of a long stream pile up before a slower rank. Messages leave in this order anyway, and
+  // their tickets rise on all ranks, so whoever waits here waits for a lower ticket than its own next one: no
+  // cycle.
+  for (; sent_.size() > kMostSent; sent_.pop_front()) wait_observed(sent_.front().work, observer_);
 }
 
 // Starts the reductions that follow directly in the list and whose buckets are full. Not those behind a Send:

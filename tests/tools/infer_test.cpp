@@ -92,6 +92,22 @@ TEST_CASE("a stream of batches has the same outputs however it is split", "[infe
   CHECK(hashes.size() == 1);
 }
 
+TEST_CASE("a long stream holds no more than a short one", "[infer]") {
+  // The second rank of three computes most, the first one would run ahead.
+  for (const char* mode : {"rendezvous", "bounded"}) {
+    const nlohmann::json run = test::run_json(fmt::format(
+        "infer --random --batches 400 --batch-size 8 --threads 1 --strategy pipeline --stages 3 --cut "
+        "pool1,fc1 --send-mode {}",
+        mode));
+    for (const nlohmann::json& rank : run["ranks"]) {
+      const std::int64_t messages = rank["messages_sent"];
+      const std::int64_t size = rank["bytes_sent"].get<std::int64_t>() / std::max<std::int64_t>(1, messages);
+      CAPTURE(mode, rank["rank"].get<int>(), size);
+      CHECK(rank["peak_activation_bytes"] < 25 * size + (1 << 20));
+    }
+  }
+}
+
 TEST_CASE("several batches are in flight at once", "[infer]") {
   for (const int stages : {2, 4}) {
     const test::TemporaryFolder folder;
