@@ -118,18 +118,19 @@ bool write_all(int descriptor, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void check_writable(const std::string& path) {
+std::string check_writable(const std::string& path) {
   const Target target = find_target(path);
   if (target.direct) {
     if (::access(path.c_str(), W_OK) != 0)
       fail<FileError>("file", "cannot write {}: {}", path, reason(errno));
-    return;
+    return "";
   }
   const Temporary probe(target.folder);
   if (probe.error() != 0) {
     fail<FileError>("file", "cannot write {}: no file can be made in {}: {}", path, target.folder.string(),
                     reason(probe.error()));
   }
+  return (fs::canonical(target.folder) / target.path.filename()).string();
 }
 
 void write_file_whole(const std::string& path, std::span<const std::span<const std::byte>> parts) {

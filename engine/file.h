@@ -11,8 +11,9 @@
 namespace warpline {
 
 // Throws FileError, naming path and reason, unless a file can be put there. Changes nothing: what would fail
-// after an hour's work is found before it.
-void check_writable(const std::string& path);
+// after an hour's work is found before it. Returns the absolute path of the file that would be replaced,
+// behind all links; empty for a device or pipe, which is replaced by nothing.
+std::string check_writable(const std::string& path);
 
 // Writes the parts one after the other into a temporary file in the same folder, syncs it, and renames it to
 // `path`, following a symbolic link there. A device or pipe (/dev/stdout) is written directly. FileError

@@ -26,7 +26,7 @@
 namespace warpline::tools {
 namespace {
 
-constexpr std::int64_t kMostBatches = 1 << 20;  // more than a plan may have
+constexpr std::int64_t kMostBatches = 1 << 20;  // as many as a plan of one rank takes
 
 struct InferOptions : RunOptions {
   std::string checkpoint;

@@ -10,23 +10,22 @@
 namespace warpline::tools {
 
 void check_output_paths(std::initializer_list<FlagPath> outputs, std::initializer_list<FlagPath> inputs) {
-  namespace fs = std::filesystem;
-  const auto resolved = [](const std::string& path) {
-    std::error_code error;
-    fs::path absolute = fs::weakly_canonical(path, error);
-    return error ? fs::path(path) : absolute;
-  };
-  std::vector<FlagPath> seen = inputs;
+  std::vector<FlagPath> seen;  // resolved
+  for (const FlagPath& input : inputs) {
+    std::error_code missing;  // is found when it is read
+    const std::filesystem::path file = std::filesystem::canonical(input.path, missing);
+    if (!missing) seen.push_back({input.flag, file.string()});
+  }
   for (const FlagPath& output : outputs) {
     if (output.path.empty()) continue;
-    check_writable(output.path);
-    const bool is_device = fs::exists(output.path) && !fs::is_regular_file(output.path);  // may take several
+    const std::string file = check_writable(output.path);
+    if (file.empty()) continue;  // a device takes several
     for (const FlagPath& other : seen) {
-      if (is_device || other.path.empty() || resolved(other.path) != resolved(output.path)) continue;
+      if (other.path != file) continue;
       fail<ValueError>(output.flag, "{} is the file of {} as well; give each its own", output.path,
                        other.flag);
     }
-    seen.push_back(output);
+    seen.push_back({output.flag, file});
   }
 }
 

@@ -45,7 +45,7 @@ void require_use(const CLI::App& command, const char* flag, const std::string& s
 void require_one_process() {
   for (const char* variable : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"}) {
     const char* size = std::getenv(variable);
-    if (size == nullptr || std::string_view(size) == "1") continue;
+    if (size == nullptr || std::string_view(size).empty() || std::string_view(size) == "1") continue;
     fail<ValueError>(variable,
                      "is {}, but no back end has processes as ranks yet; start one process, whose ranks are "
                      "threads (--strategy, --data-parallel, --stages), or unset it",

@@ -85,10 +85,9 @@ void TrainOptions::resolve(const CLI::App& command) {
   require_not_negative("--lr", lr);
   require_not_negative("--momentum", momentum);
   require_not_negative("--weight-decay", weight_decay);
-  // A checkpoint may replace the one that it continues.
-  check_output_paths({{"--checkpoint", checkpoint}}, {});
-  check_output_paths({{"--json", json}, {"--trace", trace}},
-                     {{"--resume", resume}, {"--checkpoint", checkpoint}});
+  // A checkpoint may replace the one that it continues: two checks.
+  check_output_paths({{"--checkpoint", checkpoint}, {"--json", json}, {"--trace", trace}}, {});
+  check_output_paths({{"--json", json}, {"--trace", trace}}, {{"--resume", resume}});
 }
 
 parallel::Layout TrainOptions::layout(const Sequential& layers) const {
@@ -119,11 +118,6 @@ std::unique_ptr<Optimizer> TrainOptions::make_optimizer(const std::vector<Parame
   }
   return std::make_unique<Adam>(
       parameters, AdamOptions{.lr = lr, .weight_decay = weight_decay, .decoupled = optimizer == "adamw"});
-}
-
-std::vector<std::string> TrainOptions::optimizer_buffers() const {
-  if (optimizer != "sgd") return {"exp_avg", "exp_avg_sq", "step"};
-  return momentum == 0 ? std::vector<std::string>{} : std::vector<std::string>{"momentum_buffer"};
 }
 
 nlohmann::ordered_json TrainOptions::in_force() const {

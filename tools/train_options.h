@@ -30,7 +30,6 @@ struct TrainOptions : RunOptions {
   parallel::Layout layout(const Sequential& layers) const;
   std::string cut_line() const;  // "batch 64 = 2 replicas x 2 micro-batches x 16 images"
   std::unique_ptr<Optimizer> make_optimizer(const std::vector<Parameter*>& parameters) const;
-  std::vector<std::string> optimizer_buffers() const;  // that each parameter has in a checkpoint
   nlohmann::ordered_json in_force() const;
 
   bool seed_given = false, epochs_given = false;

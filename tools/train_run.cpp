@@ -162,10 +162,11 @@ class Rank {
 // Nothing missing, nothing unknown: what starts anew, or is passed over, would end with other bits.
 void check_names(const TrainOptions& options, const parallel::State& state) {
   Model model = make_model(options.model, options.depth);
+  const std::vector<std::string> buffers = options.make_optimizer({})->state_names();
   std::set<std::string> expected;
   for (const Parameter* parameter : model.layers.parameters()) {
     expected.insert(parameter->name);
-    for (const std::string& buffer : options.optimizer_buffers()) {
+    for (const std::string& buffer : buffers) {
       expected.insert(fmt::format("{}{}.{}", parallel::kOptimizerPrefix, parameter->name, buffer));
     }
   }

@@ -76,6 +76,12 @@ void Optimizer::set_lr(double lr) {
   lr_ = lr;
 }
 
+std::vector<std::string> Optimizer::state_names() const {
+  std::vector<std::string> names = buffer_names_;
+  if (saves_steps_) names.emplace_back("step");
+  return names;
+}
+
 std::map<std::string, Tensor> Optimizer::state(Context& context) const {
   std::map<std::string, Tensor> state;
   for (const Slot& slot : slots_) {
@@ -92,8 +98,7 @@ std::map<std::string, Tensor> Optimizer::state(Context& context) const {
 }
 
 void Optimizer::load_state(Context& context, const std::map<std::string, Tensor>& state) {
-  std::vector<std::string> names = buffer_names_;
-  if (saves_steps_) names.emplace_back("step");
+  const std::vector<std::string> names = state_names();
   std::vector<Slot> loaded;
   for (const Slot& slot : slots_) {
     const Parameter& parameter = *slot.parameter;

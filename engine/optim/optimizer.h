@@ -29,6 +29,8 @@ class Optimizer {
   double lr() const { return lr_; }
   void set_lr(double lr);  // ValueError unless finite and not negative
 
+  // What follows "<parameter>." in the names of its state, once it was updated: "momentum_buffer".
+  std::vector<std::string> state_names() const;
   // "<parameter>.momentum_buffer" and so on for parameters that were updated at least once, as copies on the
   // context's device. "<parameter>.step" is an int64 scalar.
   std::map<std::string, Tensor> state(Context& context) const;

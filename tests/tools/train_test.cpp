@@ -1,5 +1,6 @@
 // `warpline train` as a person meets it: every strategy learns the same thing, bit for bit, and what makes no
 // sense is refused. That the work is really split: train_split_test.cpp.
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -179,12 +180,15 @@ TEST_CASE("no output takes the place of another, or of what is read", "[train]")
   const TemporaryFolder folder;
   const std::string a = folder / "a", same = (folder.path() / "." / "a").string();
   const std::string common = "--steps 1 --batch-size 4 --threads 1";
-  for (const std::string& flags : {fmt::format("--json '{}' --trace '{}'", a, same),
-                                   fmt::format("--checkpoint '{}' --json '{}'", a, same)}) {
+  const std::string link = folder / "link";
+  std::filesystem::create_symlink("a", link);  // to what is not there yet
+  for (const std::string& flags :
+       {fmt::format("--json '{}' --trace '{}'", a, same), fmt::format("--json '{}' --trace '{}'", a, link),
+        fmt::format("--checkpoint '{}' --json '{}'", a, same)}) {
     const ProgramResult result = train(common + " " + flags);
     CHECK(result.status == 2);
     CHECK_THAT(result.errors, Contains("give each its own"));
-    CHECK(folder.entries() == 0);
+    CHECK(folder.entries() == 1);
   }
   REQUIRE(train(fmt::format("{} --checkpoint '{}'", common, a)).status == 0);
   CHECK(train(fmt::format("--batch-size 4 --steps 2 --resume '{}' --json '{}'", a, same)).status == 2);

@@ -44,6 +44,6 @@ configure() {
   local folder=$1 command=setup
   shift
   [ ! -f "$folder/build.ninja" ] || command=configure
-  meson "$command" "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; return 1; }
+  meson "$command" "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; rm -f "$folder.log"; return 1; }
   mv "$folder.log" "$folder/configure.log"
 }
