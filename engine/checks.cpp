@@ -26,8 +26,8 @@ void check_dtype(std::string_view op, Operand operand, DType dtype) {
 
 DType check_floating(std::string_view op, std::initializer_list<Operand> operands) {
   const Operand* first = nullptr;
-  for (const Operand& operand : operands) {
-    if (!operand.tensor.defined()) continue;  // NOLINT(clang-analyzer-core.NullDereference): the list is real
+  for (const Operand& operand : operands) {  // NOLINT(clang-analyzer-core.NullDereference): the list is real
+    if (!operand.tensor.defined()) continue;
     const DType dtype = operand.tensor.dtype();
     if (dtype != DType::Float32 && dtype != DType::Float64) {
       fail<DTypeError>(op, "{} must be float32 or float64: it is {}", operand.name, to_string(dtype));
