@@ -93,25 +93,24 @@ void list_schedules() {
 }
 
 void print_schedule(const Arguments& arguments) {
-  using namespace parallel;
-  const Schedule& schedule = find_schedule(arguments.name);
-  const PipelineShape shape{
+  const parallel::Schedule& schedule = parallel::find_schedule(arguments.name);
+  const parallel::PipelineShape shape{
       .ranks = arguments.stages, .micro_batches = arguments.micro_batches, .chunks = arguments.chunks};
-  const Plan order = compute_plan(schedule, shape);
-  const Costs costs =
+  const parallel::Plan order = parallel::compute_plan(schedule, shape);
+  const parallel::Costs costs =
       parse_costs(arguments.costs, parse_number(arguments.latency, "--latency"), order.stages);
-  const Plan plan = lower(order, {.costs = costs});
-  require_valid(validate(plan));
-  const Timeline timeline = simulate(plan, costs);
+  const parallel::Plan plan = parallel::lower(order, {.costs = costs});
+  parallel::require_valid(parallel::validate(plan));
+  const parallel::Timeline timeline = parallel::simulate(plan, costs);
   if (timeline.makespan <= 0) {
     fail<ValueError>("schedule", "--costs {}: no action of {} takes time", arguments.costs, schedule.name);
   }
   if (arguments.csv) {
-    fmt::print("{}", timeline_csv(plan, timeline));
+    fmt::print("{}", parallel::timeline_csv(plan, timeline));
     return;
   }
   fmt::print("{}, {} stages, {} micro-batches\n\n{}\n", schedule.name, plan.stages, plan.micro_batches,
-             draw(plan, timeline, {.colour = arguments.colour}));
+             parallel::draw(plan, timeline, {.colour = arguments.colour}));
   fmt::print("makespan    {:g}\n", timeline.makespan);
   fmt::print("idle share  {:.1f} %\n", 100 * timeline.idle_share);
   fmt::print("span idle   {:g}\n", fmt::join(timeline.span_idle, " "));
