@@ -3,14 +3,13 @@
 namespace warpline {
 
 Context::Context(Device device, int threads)
-    : device_(device), pool_(threads), scratch_(threads), allocator_(make_host_allocator()) {}
+    : stream_(std::make_shared<DeviceStream>(device, threads, make_allocator(device))) {}
 
 Context::Context(const Context& parent, int threads)
     : random(parent.random),
-      device_(parent.device_),
-      pool_(threads),
-      scratch_(threads),
-      allocator_(parent.allocator_),
+      stream_(std::make_shared<DeviceStream>(parent.device(), threads, parent.allocator())),
       recording_(parent.recording_) {}
+
+Context::~Context() { stream_->forget_checks(); }
 
 }  // namespace warpline

@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "engine/allocator.h"
+#include "engine/device_stream.h"
 #include "kernels/device.h"
-#include "kernels/stream.h"
-#include "kernels/thread_pool.h"
 
 namespace warpline {
 
@@ -22,25 +20,26 @@ struct RandomKey {
 class Context {
  public:
   explicit Context(Device device = {}, int threads = 1);
-  // Same device and memory, own pool and scratch: for a second thread that works for the same rank.
+  // Same device and memory, own stream: for a second thread that works for the same rank.
   Context(const Context& parent, int threads);
+  ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  Device device() const { return device_; }
-  int threads() const { return pool_.size(); }
-  Stream stream() { return {device_, &pool_, &scratch_}; }
-  const std::shared_ptr<Allocator>& allocator() const { return allocator_; }
+  Device device() const { return stream_->stream().device; }
+  int threads() const { return stream_->threads(); }
+  Stream stream() const { return stream_->stream(); }
+  const std::shared_ptr<DeviceStream>& device_stream() const { return stream_; }
+  // Waits for all work of this context, and throws what failed in it.
+  void synchronize() { stream_->synchronize(); }
+  const std::shared_ptr<Allocator>& allocator() const { return stream_->allocator(); }
 
   bool recording() const { return recording_; }  // do ops record nodes for backward?
   RandomKey random;
 
  private:
   friend class NoGrad;
-  Device device_;
-  ThreadPool pool_;
-  Scratch scratch_;
-  std::shared_ptr<Allocator> allocator_;
+  std::shared_ptr<DeviceStream> stream_;
   bool recording_ = true;
 };
 

@@ -8,16 +8,13 @@ namespace {
 std::atomic<std::int64_t> live_storages{0};
 }  // namespace
 
-Storage::Storage(std::shared_ptr<Allocator> allocator, std::size_t bytes, const Stream& stream)
-    : allocator_(std::move(allocator)),
-      data_(allocator_->allocate(bytes, stream)),
-      bytes_(bytes),
-      device_(stream.device) {
+Storage::Storage(std::shared_ptr<DeviceStream> stream, std::size_t bytes)
+    : stream_(std::move(stream)), data_(allocator().allocate(bytes, stream_->stream())), bytes_(bytes) {
   live_storages.fetch_add(1, std::memory_order_relaxed);
 }
 
 Storage::~Storage() {
-  allocator_->deallocate(data_, bytes_);
+  allocator().deallocate(data_, bytes_, stream_->stream());
   live_storages.fetch_sub(1, std::memory_order_relaxed);
 }
 

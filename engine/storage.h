@@ -6,32 +6,33 @@
 #include <cstdint>
 #include <memory>
 
-#include "engine/allocator.h"
+#include "engine/device_stream.h"
 
 namespace warpline {
 
 class Storage {
  public:
-  Storage(std::shared_ptr<Allocator> allocator, std::size_t bytes, const Stream& stream);
+  Storage(std::shared_ptr<DeviceStream> stream, std::size_t bytes);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
-  Device device() const { return device_; }
+  Device device() const { return stream_->stream().device; }
+  // That it is allocated on.
+  DeviceStream& stream() const { return *stream_; }
   std::uint64_t version() const { return version_; }
   void bump_version() { ++version_; }
-  Allocator& allocator() const { return *allocator_; }
+  Allocator& allocator() const { return *stream_->allocator(); }
 
   // Storages alive in this process: returns to its old value after each training step, or something leaks.
   static std::int64_t live();
 
  private:
-  std::shared_ptr<Allocator> allocator_;
+  std::shared_ptr<DeviceStream> stream_;
   void* data_;
   std::size_t bytes_;
-  Device device_;
   std::uint64_t version_ = 0;
 };
 

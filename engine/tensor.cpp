@@ -17,7 +17,7 @@ bool is_floating(DType dtype) { return dtype == DType::Float32 || dtype == DType
 template <class T>
 double read_one(const Tensor& tensor) {
   T value;
-  device_to_host(&value, tensor.data(), sizeof(T));
+  device_to_host(&value, tensor.storage()->stream(), tensor.data(), sizeof(T));
   return static_cast<double>(value);
 }
 
@@ -35,8 +35,7 @@ Tensor Tensor::empty(Context& context, const Shape& shape, DType dtype) {
   const std::int64_t bytes = byte_count(shape, dtype);
   Tensor tensor;
   tensor.impl_ = std::make_shared<TensorImpl>();
-  tensor.impl_->storage =
-      std::make_shared<Storage>(context.allocator(), static_cast<std::size_t>(bytes), context.stream());
+  tensor.impl_->storage = std::make_shared<Storage>(context.device_stream(), static_cast<std::size_t>(bytes));
   tensor.impl_->shape = shape;
   tensor.impl_->count = count;
   tensor.impl_->dtype = dtype;
@@ -118,7 +117,7 @@ void Tensor::copy_to_host(std::span<std::byte> bytes, DType dtype) const {
     fail<ShapeError>("tensor", "{} bytes cannot take the {} bytes of shape {}", bytes.size(), this->bytes(),
                      to_string(shape()));
   }
-  device_to_host(bytes.data(), data(), bytes.size());
+  device_to_host(bytes.data(), storage()->stream(), data(), bytes.size());
 }
 
 bool Tensor::requires_grad() const { return get().requires_grad || get().node != nullptr; }

@@ -1,5 +1,4 @@
-// The only place where tensor bytes are copied between host and devices: a device target adds its copies
-// here.
+// The only place where tensor bytes are copied between host and devices.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,8 @@
 namespace warpline {
 
 void host_to_device(void* device_data, const void* host_data, std::size_t bytes, const Stream& stream);
-void device_to_host(void* host_data, const void* device_data, std::size_t bytes);  // waits for the device
+// Waits for `stream`, and throws what failed on it.
+void device_to_host(void* host_data, DeviceStream& stream, const void* device_data, std::size_t bytes);
 void device_to_device(void* to, const void* from, std::size_t bytes, const Stream& stream);
 void zero_device(void* data, std::size_t bytes, const Stream& stream);
 

@@ -12,6 +12,10 @@ std::string_view to_string(DeviceKind kind) {
       return "ref";
     case DeviceKind::Cpu:
       return "cpu";
+    case DeviceKind::Emu:
+      return "emu";
+    case DeviceKind::EmuChecked:
+      return "emu_checked";
   }
   return "?";
 }
@@ -19,10 +23,11 @@ std::string_view to_string(DeviceKind kind) {
 std::string to_string(Device device) { return fmt::format("{}:{}", to_string(device.kind), device.index); }
 
 DeviceKind parse_device_kind(std::string_view text) {
-  for (DeviceKind kind : {DeviceKind::Ref, DeviceKind::Cpu}) {
+  for (DeviceKind kind : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Emu, DeviceKind::EmuChecked}) {
     if (text == to_string(kind)) return kind;
   }
-  fail<DeviceError>("device", "no device kind is called '{}'; this build has ref and cpu", text);
+  fail<DeviceError>("device", "no device kind is called '{}'; this build has ref, cpu, emu and emu_checked",
+                    text);
 }
 
 Device parse_device(std::string_view text) {

@@ -2,7 +2,6 @@
 // devices, so that a forgotten transfer between ranks is an error on a laptop as it is on GPUs.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,19 +9,25 @@
 namespace warpline {
 
 enum class DeviceKind : std::uint8_t {
-  Ref,  // slow, obvious loops that accumulate in double: the definition of each op
-  Cpu,  // fast native code
+  Ref,         // slow, obvious loops that accumulate in double: the definition of each op
+  Cpu,         // fast native code
+  Emu,         // the CUDA kernels, on an emulator of the CUDA execution model
+  EmuChecked,  // the same, every memory access checked: `--check`
 };
 
 struct Device {
   DeviceKind kind = DeviceKind::Cpu;
   int index = 0;
-  auto operator<=>(const Device&) const = default;
+
+  // Spelled out: kernel sources include this as C++17.
+  friend bool operator==(Device a, Device b) { return a.kind == b.kind && a.index == b.index; }
+  friend bool operator!=(Device a, Device b) { return !(a == b); }
+  friend bool operator<(Device a, Device b) { return a.kind != b.kind ? a.kind < b.kind : a.index < b.index; }
 };
 
 std::string_view to_string(DeviceKind kind);
 std::string to_string(Device device);              // "cpu:0"
-DeviceKind parse_device_kind(std::string_view s);  // "ref", "cpu"; throws DeviceError, which lists the kinds
+DeviceKind parse_device_kind(std::string_view s);  // "ref"; throws DeviceError, which lists the kinds
 Device parse_device(std::string_view text);        // "cpu" is cpu:0; throws DeviceError
 
 }  // namespace warpline

@@ -10,5 +10,6 @@ namespace warpline {
 
 void poison(void* data, std::size_t bytes);    // these bytes have no owner any more
 void unpoison(void* data, std::size_t bytes);  // these bytes have one again
+bool poisons();                                // does this build?
 
 }  // namespace warpline

@@ -13,5 +13,6 @@ void poison(void* data, std::size_t bytes) {
 }
 
 void unpoison(void* data, std::size_t bytes) { __asan_unpoison_memory_region(data, bytes); }
+bool poisons() { return true; }
 
 }  // namespace warpline

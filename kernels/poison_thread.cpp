@@ -9,5 +9,6 @@ void poison(void* data, std::size_t bytes) {
 }
 
 void unpoison(void*, std::size_t) {}
+bool poisons() { return true; }
 
 }  // namespace warpline

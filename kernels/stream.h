@@ -13,6 +13,7 @@ struct Stream {
   Device device;
   ThreadPool* pool = nullptr;
   Scratch* scratch = nullptr;
+  void* native = nullptr;  // of a device target
 };
 
 }  // namespace warpline

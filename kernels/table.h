@@ -31,6 +31,8 @@ Row row(std::string_view variant, DeviceKind target, DType dtype, typename Op::F
 
 std::vector<Row> ref_rows();  // kernels/ref/rows.cpp
 std::vector<Row> cpu_rows();  // kernels/cpu/rows.cpp
+std::vector<Row> emu_rows();  // kernels/cuda/rows.cpp
+std::vector<Row> emu_checked_rows();
 
 // Every row of every target that is built in, in dispatch order.
 const std::vector<Row>& table();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/runtime.h"
 #include "parallel/caught_error.h"
 #include "parallel/trace.h"
 
@@ -21,6 +22,10 @@ using Clock = std::chrono::steady_clock;
 Clock::duration to_duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
+
+// Calls work on memory, on the communication thread: what the caller's stream still has to do for it comes
+// first.
+void wait_for(const Stream& stream) { runtime(stream.device.kind).synchronize(stream); }
 
 // Views share memory, not history, so that a call in flight keeps no graph alive. Writing is an in-place
 // change, counted where the caller's thread can see it.
@@ -196,6 +201,7 @@ std::optional<CaughtError> FifoCommunicator::run(const Call& call, Traffic& traf
       transport_->exchange(call.messages);
       count(call.messages, traffic);
     }
+    transport_->context().synchronize();
     transport_->end();
     return std::nullopt;
   } catch (const Cancelled&) {
@@ -222,11 +228,13 @@ Work FifoCommunicator::enqueue(Call call) {
   return handle;
 }
 
-Work FifoCommunicator::send(const Tensor& tensor, int peer, const Stream&, int tag) {
+Work FifoCommunicator::send(const Tensor& tensor, int peer, const Stream& stream, int tag) {
+  wait_for(stream);
   return point_to_point(CallKind::Send, tensor, peer, tag);
 }
 
-Work FifoCommunicator::recv(const Tensor& tensor, int peer, const Stream&, int tag) {
+Work FifoCommunicator::recv(const Tensor& tensor, int peer, const Stream& stream, int tag) {
+  wait_for(stream);
   return point_to_point(CallKind::Recv, tensor, peer, tag);
 }
 
@@ -287,7 +295,8 @@ Work FifoCommunicator::collective(Signature signature, Body body) {
   return enqueue(std::move(call));
 }
 
-Work FifoCommunicator::all_reduce(const Tensor& tensor, ReduceOp op, const Stream&) {
+Work FifoCommunicator::all_reduce(const Tensor& tensor, ReduceOp op, const Stream& stream) {
+  wait_for(stream);
   check_tensor(CallKind::AllReduce, tensor);
   return collective({.kind = CallKind::AllReduce, .count = tensor.count(), .dtype = tensor.dtype(), .op = op},
                     [tensor = writes(tensor), op, algorithm = options_.all_reduce](Wire& wire) {
@@ -295,7 +304,9 @@ Work FifoCommunicator::all_reduce(const Tensor& tensor, ReduceOp op, const Strea
                     });
 }
 
-Work FifoCommunicator::reduce_scatter(const Tensor& input, const Tensor& output, ReduceOp op, const Stream&) {
+Work FifoCommunicator::reduce_scatter(const Tensor& input, const Tensor& output, ReduceOp op,
+                                      const Stream& stream) {
+  wait_for(stream);
   check_tensor(CallKind::ReduceScatter, input);
   check_tensor(CallKind::ReduceScatter, output);
   check_parts("reduce_scatter", output, input, size());
@@ -309,7 +320,8 @@ Work FifoCommunicator::reduce_scatter(const Tensor& input, const Tensor& output,
       });
 }
 
-Work FifoCommunicator::all_gather(const Tensor& input, const Tensor& output, const Stream&) {
+Work FifoCommunicator::all_gather(const Tensor& input, const Tensor& output, const Stream& stream) {
+  wait_for(stream);
   check_tensor(CallKind::AllGather, input);
   check_tensor(CallKind::AllGather, output);
   check_parts("all_gather", input, output, size());
@@ -322,7 +334,8 @@ Work FifoCommunicator::all_gather(const Tensor& input, const Tensor& output, con
       [input = reads(input), output = writes(output)](Wire& wire) { ring_all_gather(wire, input, output); });
 }
 
-Work FifoCommunicator::broadcast(const Tensor& tensor, int root, const Stream&) {
+Work FifoCommunicator::broadcast(const Tensor& tensor, int root, const Stream& stream) {
+  wait_for(stream);
   check_tensor(CallKind::Broadcast, tensor);
   if (root < 0 || root >= size()) {
     fail<ValueError>("communicator", "broadcast on {}: root {} is not one of 0..{}", name(), root,
@@ -335,7 +348,8 @@ Work FifoCommunicator::broadcast(const Tensor& tensor, int root, const Stream&) 
       });
 }
 
-Work FifoCommunicator::barrier(const Stream&) {
+Work FifoCommunicator::barrier(const Stream& stream) {
+  wait_for(stream);
   return collective({.kind = CallKind::Barrier}, [](Wire& wire) { dissemination_barrier(wire); });
 }
 

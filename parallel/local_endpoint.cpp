@@ -133,6 +133,7 @@ class Endpoint::Exchange {
     if (buffered) {
       lock_.unlock();
       parcel->message.tensor = copy_to(endpoint_.context_, message.tensor);
+      endpoint_.context_.synchronize();
       lock_.lock();
       ++link.buffered;  // only this thread sends on this link
     }
@@ -166,6 +167,7 @@ class Endpoint::Exchange {
     lock_.unlock();
     device_to_device(message.tensor.data(), parcel->message.tensor.data(),
                      static_cast<std::size_t>(message.tensor.bytes()), endpoint_.context_.stream());
+    endpoint_.context_.synchronize();
     lock_.lock();
     parcel->message.tensor = {};  // the sender is its tensor's only owner again
     parcel->state = Parcel::State::Received;
@@ -206,6 +208,7 @@ class Endpoint::Exchange {
 };
 
 void Endpoint::exchange(std::span<const Message> messages) {
+  context_.synchronize();  // a peer reads what is sent
   if (world_->options.order_seed != 0) {
     for (auto turns = random_() % 4; turns > 0; --turns) std::this_thread::yield();
   }

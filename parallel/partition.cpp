@@ -158,12 +158,14 @@ std::vector<double> measure_costs(Context& context, const Sequential& model, con
     for (int repeat = 0; repeat < repeats; ++repeat) {
       Tensor input = Tensor::full(context, shape, 0.5);
       if (i > 0) input.set_requires_grad();
+      context.synchronize();
       const Clock::time_point start = Clock::now();
       const Tensor output = layer.forward(context, input);
       if (output.requires_grad()) {
         backward(context, {output}, {Tensor::full(context, output.shape(), 1.0)},
                  {.boundary = {input}, .sink = &discard});
       }
+      context.synchronize();
       fastest = std::min(fastest, std::chrono::duration<double>(Clock::now() - start).count());
     }
     costs.push_back(fastest);

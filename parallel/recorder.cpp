@@ -14,14 +14,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-Recorder::Recorder(int rank, std::shared_ptr<Allocator> allocator, bool trace)
-    : rank_(rank), allocator_(std::move(allocator)), trace_(trace) {}
+Recorder::Recorder(int rank, std::shared_ptr<DeviceStream> stream, bool trace)
+    : rank_(rank), stream_(std::move(stream)), trace_(trace) {}
 
 void Recorder::begin_run() {
   actions_.clear();
   open_.clear();
-  allocator_->reset_peak();
-  live_at_start_ = allocator_->stats().live_bytes;
+  stream_->allocator()->reset_peak();
+  live_at_start_ = stream_->allocator()->stats().live_bytes;
 }
 
 void Recorder::end_run() { note_peak(); }
@@ -36,10 +36,11 @@ void Recorder::after(const Action& action) {
   const Open open = open_.back();
   open_.pop_back();
   if (is_compute(action.op) || action.op == Op::Step) {
+    stream_->synchronize();
     compute_seconds_ += seconds_since(open.start) - open.waited;
     if (trace_) events_.push_back({rank_, "compute", to_token(action), open.start_us, now_us()});
   }
-  if (action.op == Op::Step) allocator_->reset_peak();  // what the optimiser used is no activation
+  if (action.op == Op::Step) stream_->allocator()->reset_peak();  // what the optimiser used is no activation
 }
 
 void Recorder::waiting() { wait_start_ = Clock::now(); }
@@ -53,7 +54,7 @@ void Recorder::waited() {
 }
 
 void Recorder::note_peak() {
-  peak_bytes_ = std::max(peak_bytes_, allocator_->stats().peak_live_bytes - live_at_start_);
+  peak_bytes_ = std::max(peak_bytes_, stream_->allocator()->stats().peak_live_bytes - live_at_start_);
 }
 
 void CallLog::call_done(const Signature& call, std::int64_t start_us, std::int64_t end_us) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/allocator.h"
+#include "engine/device_stream.h"
 #include "parallel/communicator.h"
 #include "parallel/observer.h"
 #include "parallel/trace.h"
@@ -17,8 +17,8 @@ namespace warpline::parallel {
 
 class Recorder final : public Observer {
  public:
-  // rank: of the whole run.
-  Recorder(int rank, std::shared_ptr<Allocator> allocator, bool trace);
+  // rank: of the whole run. Times include the work that an action put on `stream`: its end is waited for.
+  Recorder(int rank, std::shared_ptr<DeviceStream> stream, bool trace);
 
   // Around one run of a list. Seconds and peaks add up over runs; actions() is that of the last one.
   void begin_run();
@@ -47,7 +47,7 @@ class Recorder final : public Observer {
   void note_peak();
 
   int rank_;
-  std::shared_ptr<Allocator> allocator_;
+  std::shared_ptr<DeviceStream> stream_;
   bool trace_;
   std::vector<std::string> actions_;
   double compute_seconds_ = 0, wait_seconds_ = 0;

@@ -42,8 +42,8 @@ Worker::Impl::Impl(Context& run_context, const Sequential& whole, const Shape& s
       layout(run_layout),
       options(run_options),
       world(std::move(run_world)),
-      train_recorder(world->rank(), context.allocator(), options.trace),
-      stream_recorder(world->rank(), context.allocator(), options.trace) {
+      train_recorder(world->rank(), context.device_stream(), options.trace),
+      stream_recorder(world->rank(), context.device_stream(), options.trace) {
   check_layout(layout);
   if (world->size() != layout.replicas * layout.ranks) {
     fail<ValueError>("worker", "{} replicas x {} pipeline ranks need {} ranks; this run has {}",

@@ -27,6 +27,8 @@ void print_devices() {
   fmt::print("  ref        {:3} kernels, slow and obvious; float32 and float64\n", rows[DeviceKind::Ref]);
   fmt::print("  cpu        {:3} kernels, loops for {}; {} cores\n", rows[DeviceKind::Cpu],
              kernels::simd().name, std::thread::hardware_concurrency());
+  fmt::print("  emu        {:3} CUDA kernels on emulated devices; --check watches every memory access\n",
+             rows[DeviceKind::Emu]);
 }
 
 // The first line that a shell command prints; empty where it fails.

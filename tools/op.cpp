@@ -10,6 +10,7 @@
 #include "engine/safetensors.h"
 #include "kernels/error.h"
 #include "tools/commands.h"
+#include "tools/device_choice.h"
 #include "tools/op_table.h"
 
 namespace warpline::tools {
@@ -19,6 +20,7 @@ constexpr const char* kGradOutput = "grad_output";
 
 struct OpOptions {
   std::string name, in, out, device = "cpu";
+  bool check = false;
   std::vector<std::string> attributes;
   bool list = false;
 };
@@ -75,7 +77,7 @@ void run_op(const OpOptions& options) {
   const OpRow& row = find_op(options.name);
   check_writable(options.out);
   Attributes attributes(options.name, options.attributes);
-  Context context(parse_device(options.device));
+  Context context(choose_device(options.device, options.check));
   Tensor grad_output;
   Tensors inputs = take_inputs(context, row, options.in, grad_output);
   Tensors outputs = row.call(context, inputs, attributes);
@@ -108,7 +110,10 @@ void add_op(CLI::App& app) {
       ->add_option("--attr", options->attributes,
                    "KEY=VALUE, as often as needed: stride=2,3 padding=same dim=0,1")
       ->allow_extra_args(false);
-  command->add_option("--device", options->device, "cpu or ref; float64 works on ref")->capture_default_str();
+  command->add_option("--device", options->device, "cpu, ref or emu; float64 works on ref and emu")
+      ->capture_default_str();
+  command->add_flag("--check", options->check,
+                    "emu: check every memory access; also WARPLINE_CHECK=1 in the environment");
   command->add_flag("--list", options->list, "print all ops with their inputs and attributes");
   command->callback([=] {
     if (options->list) return list_ops();

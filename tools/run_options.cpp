@@ -8,11 +8,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "kernels/emu/order.h"
 #include "kernels/error.h"
 #include "models/load_dataset.h"
 #include "models/model.h"
 #include "parallel/backends.h"
 #include "parallel/partition.h"
+#include "tools/device_choice.h"
 #include "tools/require.h"
 
 namespace warpline::tools {
@@ -78,12 +80,16 @@ void RunOptions::add_flags(CLI::App& command) {
   command.add_option("--cut", cut,
                      "first layers of stages 1, 2, ..., names or numbers, comma-separated; default: by cost");
   command.add_option("--device", device,
-                     "cpu (fast) or ref (slow and obvious); rank r takes device r of that kind");
+                     "cpu (fast), ref (slow and obvious) or emu (the CUDA kernels, emulated); rank r takes "
+                     "device r of that kind");
+  command.add_flag("--check", check,
+                   "emu: check every memory access of the kernels; also WARPLINE_CHECK=1 in the environment");
   command.add_option("--backend", backend, "how ranks talk; local: threads of this process");
   command.add_option("--threads", threads, "CPU threads of each rank; default: cores / ranks")
       ->default_str("auto");
   command.add_option("--send-mode", send_mode, "when a send is done: rendezvous, bounded or buffered");
-  command.add_option("--order-seed", order_seed, "of the order in which ready calls progress");
+  command.add_option("--order-seed", order_seed,
+                     "of the order in which ready calls progress, and of threads, blocks and streams on emu");
   command.add_option("--timeout", timeout, "seconds that any wait may take");
   command.add_option("--message-delay", message_delay,
                      "seconds added to every message, to see what overlaps");
@@ -129,7 +135,9 @@ void RunOptions::resolve(const CLI::App& command) {
   } else {
     threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks());
   }
-  parse_device_kind(device);
+  parse_device_kind(device);  // no index
+  check = choose_device(device, check).kind == DeviceKind::EmuChecked;
+  emu::set_order_seed(order_seed);
   parse_send_mode(send_mode);
   parallel::find_backend(backend);
 }
@@ -151,7 +159,7 @@ parallel::LocalOptions RunOptions::local_options() const {
 std::vector<std::shared_ptr<Context>> RunOptions::contexts() const {
   std::vector<std::shared_ptr<Context>> contexts;
   for (int rank = 0; rank < ranks(); ++rank) {
-    contexts.push_back(std::make_shared<Context>(Device{parse_device_kind(device), rank}, threads));
+    contexts.push_back(std::make_shared<Context>(Device{choose_device(device, check).kind, rank}, threads));
   }
   return contexts;
 }
@@ -171,6 +179,7 @@ void RunOptions::describe(nlohmann::ordered_json& flags) const {
   flags["batch_size"] = batch_size;
   flags["cut"] = cut;
   flags["device"] = device;
+  flags["check"] = check;
   flags["backend"] = backend;
   flags["threads"] = threads;
   flags["seed"] = seed;

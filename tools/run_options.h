@@ -30,6 +30,7 @@ struct RunOptions {
   int data_parallel = 1, stages = 1;
   std::string cut;
   std::string device = "cpu";
+  bool check = false;
   std::string backend = "local";
   int threads = 0;  // 0 until resolve() chooses
   std::int64_t batch_size = 64;

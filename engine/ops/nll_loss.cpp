@@ -29,7 +29,6 @@ NllArgs nll_args(const Shape& input, const Shape& target, const NllOptions& opti
   return {along.outer, along.classes, along.inner, options.ignore_index, options.reduction};
 }
 
-// On a device the flag would be read at the next synchronisation; host kernels have finished already.
 void raise_bad_target(const Tensor& error, const NllArgs& args) {
   const std::vector<std::int64_t> flag = error.to_host<std::int64_t>();
   if (flag[0] < 0) return;
@@ -104,7 +103,7 @@ Tensor nll_loss(Context& context, const Tensor& input, const Tensor& target, con
     forward(input.data(), static_cast<const std::int64_t*>(target.data()),
             weight.defined() ? weight.data() : nullptr, loss.data(), total_weight.data(),
             static_cast<TargetError*>(error.data()), args, context.stream());
-    raise_bad_target(error, args);
+    context.device_stream()->check_later([error, args] { raise_bad_target(error, args); });
   }
   record<NllLossNode>(context, loss, {&input}, args, input.shape(), target, weight, total_weight);
   return loss;

@@ -36,6 +36,7 @@ Optimizer::Optimizer(const std::vector<Parameter*>& parameters, double lr,
 }
 
 void Optimizer::step(Context& context) {
+  context.synchronize();  // where a flag was raised, no parameter is updated
   const NoGrad no_grad(context);
   std::vector<std::pair<Slot*, Tensor>> work;
   for (Slot& slot : slots_) {

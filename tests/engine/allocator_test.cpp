@@ -20,6 +20,8 @@ using namespace warpline;
 
 namespace {
 
+constexpr Device kHost{DeviceKind::Cpu, 0};
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define WARPLINE_TEST_SANITIZED
@@ -41,7 +43,7 @@ std::size_t mapped() {
 }  // namespace
 
 TEST_CASE("blocks are aligned, unique and writable to the last byte", "[allocator]") {
-  const auto allocator = make_host_allocator();
+  const auto allocator = make_allocator(kHost);
   std::set<void*> seen;
   std::vector<std::size_t> sizes = {0,   0,   1,   63,  64,  65,  255,     256,
                                     257, 320, 321, 511, 512, 513, 100'000, 1 << 20};
@@ -53,7 +55,7 @@ TEST_CASE("blocks are aligned, unique and writable to the last byte", "[allocato
     std::memset(data, 1, bytes);
     blocks.push_back(data);
   }
-  for (std::size_t i = 0; i < sizes.size(); ++i) allocator->deallocate(blocks[i], sizes[i]);
+  for (std::size_t i = 0; i < sizes.size(); ++i) allocator->deallocate(blocks[i], sizes[i], {});
 }
 
 TEST_CASE("a block is never smaller than asked for and wastes at most a quarter", "[allocator]") {
@@ -63,8 +65,8 @@ TEST_CASE("a block is never smaller than asked for and wastes at most a quarter"
     for (const std::size_t quarter : {4, 5, 6, 7}) {
       const std::size_t edge = (std::size_t{1} << power) / 4 * quarter;
       for (const std::size_t bytes : {edge - 1, edge, edge + 1}) {
-        const auto allocator = make_host_allocator();
-        allocator->deallocate(allocator->allocate(bytes, {}), bytes);
+        const auto allocator = make_allocator(kHost);
+        allocator->deallocate(allocator->allocate(bytes, {}), bytes, {});
         const auto reserved = static_cast<std::size_t>(allocator->stats().reserved_bytes);
         REQUIRE(reserved >= bytes);
         REQUIRE(reserved <= bytes + bytes / 4 + 64);
@@ -76,31 +78,31 @@ TEST_CASE("a block is never smaller than asked for and wastes at most a quarter"
 }
 
 TEST_CASE("statistics count what is live as requested and what is held from the system", "[allocator]") {
-  const auto allocator = make_host_allocator();
+  const auto allocator = make_allocator(kHost);
   void* a = allocator->allocate(100, {});
   void* b = allocator->allocate(1000, {});
   CHECK(allocator->stats().live_bytes == 1100);
   CHECK(allocator->stats().live_blocks == 2);
   CHECK(allocator->stats().system_allocations == 2);
-  allocator->deallocate(b, 1000);
+  allocator->deallocate(b, 1000, {});
   CHECK(allocator->stats().live_bytes == 100);
   CHECK(allocator->stats().peak_live_bytes == 1100);
   CHECK(allocator->stats().reserved_bytes == 128 + 1024);
   allocator->reset_peak();
   CHECK(allocator->stats().peak_live_bytes == 100);
-  allocator->deallocate(a, 100);
+  allocator->deallocate(a, 100, {});
   CHECK(allocator->stats().live_blocks == 0);
 }
 
 TEST_CASE("in steady state the system is asked for nothing", "[allocator]") {
-  const auto allocator = make_host_allocator();
+  const auto allocator = make_allocator(kHost);
   const auto step = [&](std::size_t more) {
     std::vector<std::pair<void*, std::size_t>> blocks;
     for (std::size_t i = 0; i < 50; ++i) {
       const std::size_t bytes = 900 + 37 * i + more;
       blocks.emplace_back(allocator->allocate(bytes, {}), bytes);
     }
-    for (const auto& [data, bytes] : blocks) allocator->deallocate(data, bytes);
+    for (const auto& [data, bytes] : blocks) allocator->deallocate(data, bytes, {});
   };
   step(0);
   const auto asked = allocator->stats().system_allocations;
@@ -110,7 +112,7 @@ TEST_CASE("in steady state the system is asked for nothing", "[allocator]") {
 }
 
 TEST_CASE("threads share an allocator", "[allocator]") {
-  const auto allocator = make_host_allocator();
+  const auto allocator = make_allocator(kHost);
   std::vector<int> clashes(4, 0);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -120,7 +122,7 @@ TEST_CASE("threads share an allocator", "[allocator]") {
         auto* data = static_cast<unsigned char*>(allocator->allocate(bytes, {}));
         std::memset(data, t, bytes);
         for (std::size_t k = 0; k < bytes; ++k) clashes[static_cast<std::size_t>(t)] += data[k] != t;
-        allocator->deallocate(data, bytes);
+        allocator->deallocate(data, bytes, {});
       }
     });
   }
@@ -130,7 +132,7 @@ TEST_CASE("threads share an allocator", "[allocator]") {
 }
 
 TEST_CASE("a block that no host can hold is a failure, not a crash", "[allocator]") {
-  const auto allocator = make_host_allocator();
+  const auto allocator = make_allocator(kHost);
   CHECK_THROWS_AS(allocator->allocate((std::size_t{1} << 40) + 1, {}), Failure);
   CHECK_THROWS_AS(allocator->allocate(SIZE_MAX, {}), Failure);
   CHECK(allocator->stats().live_blocks == 0);
@@ -140,8 +142,8 @@ TEST_CASE("where the system has no more, the cache goes back to it and it is ask
           "[allocator]") {
   if (!kLimitsHold || mapped() == 0) SKIP_TEST("this build or system sets no limit to the address space");
   constexpr std::size_t kMiB = 1 << 20;
-  const auto allocator = make_host_allocator();
-  allocator->deallocate(allocator->allocate(256 * kMiB, {}), 256 * kMiB);
+  const auto allocator = make_allocator(kHost);
+  allocator->deallocate(allocator->allocate(256 * kMiB, {}), 256 * kMiB, {});
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
   rlimit tight = before;
@@ -164,14 +166,14 @@ TEST_CASE("where the system has no more, the cache goes back to it and it is ask
   CHECK_THAT(impossible, Catch::Contains("no 671088640 bytes left") && Catch::Contains("335544320 are live"));
   CHECK(allocator->stats().reserved_bytes == static_cast<std::int64_t>(320 * kMiB));
   CHECK(allocator->stats().live_blocks == 1);
-  if (data != nullptr) allocator->deallocate(data, 320 * kMiB);
+  if (data != nullptr) allocator->deallocate(data, 320 * kMiB, {});
 }
 
 TEST_CASE("a storage outlives everything but its last owner, and its allocator with it", "[allocator]") {
   const auto live = Storage::live();
-  auto allocator = make_host_allocator();
+  auto allocator = make_allocator(kHost);
   {
-    const Storage storage(allocator, 10, {});
+    const Storage storage(std::make_shared<DeviceStream>(kHost, 1, allocator), 10);
     allocator.reset();
     std::memset(storage.data(), 0, 10);
     CHECK(Storage::live() == live + 1);

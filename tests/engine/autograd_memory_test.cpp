@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "engine/autograd.h"
+#include "kernels/emu/check/program.h"
 #include "kernels/error.h"
 #include "tests/engine/toy_ops.h"
 #include "tests/support/sinks.h"
@@ -93,7 +94,9 @@ TEST_CASE("a chain of a million ops builds, runs backward and is destroyed on a 
   SmallStackResult result;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  REQUIRE(pthread_attr_setstacksize(&attributes, kSmallStack) == 0);
+  // Thread-local storage, the shared memory of emulated kernels, takes its place from the same bytes.
+  const std::size_t thread_locals = emu::check::thread_local_block().bytes;
+  REQUIRE(pthread_attr_setstacksize(&attributes, kSmallStack + thread_locals) == 0);
   pthread_t thread{};
   REQUIRE(pthread_create(&thread, &attributes, million_ops, &result) == 0);
   pthread_join(thread, nullptr);

@@ -51,6 +51,37 @@ TEMPLATE_TEST_CASE("a column and a row make a table", "[broadcast]", float, doub
   });
 }
 
+// Views: transposed, every second element, rows that overlap.
+TEMPLATE_TEST_CASE("operands may have any strides", "[broadcast]", float, double, std::uint32_t) {
+  const Guarded<TestType> a{10, 20, 30, 40, 50, 60}, b{1, 2, 3, 4, 5, 6};
+  struct Case {
+    std::array<std::int64_t, kMaxDims> stride_a, stride_b;
+    std::vector<TestType> sum;
+  };
+  for (const Case& c : {
+           Case{{3, 1}, {1, 2}, {11, 23, 35, 42, 54, 66}},
+           Case{{1, 2}, {3, 1}, {11, 32, 53, 24, 45, 66}},
+           Case{{3, 1}, {1, 1}, {11, 22, 33, 42, 53, 64}},
+           Case{{3, 1}, {0, 2}, {11, 23, 35, 41, 53, 65}},
+           Case{{3, 1}, {5, 0}, {11, 21, 31, 46, 56, 66}},
+           Case{{1, 1}, {1, 1}, {11, 22, 33, 22, 33, 44}},
+           Case{{0, 2}, {0, 2}, {11, 33, 55, 11, 33, 55}},
+       }) {
+    BroadcastArgs args;
+    args.dims = 2;
+    args.shape = {2, 3};
+    args.stride_a = c.stride_a;
+    args.stride_b = c.stride_b;
+    args.count = 6;
+    INFO(fmt::format("strides {} {} and {} {}", c.stride_a[0], c.stride_a[1], c.stride_b[0], c.stride_b[1]));
+    for_each_row<kernels::Add>(dtype_of<TestType>, args, [&](const auto& add) {
+      auto y = unwritten<TestType>(6);
+      add(a.data(), b.data(), y.data(), args);
+      CHECK(y.values() == c.sum);
+    });
+  }
+}
+
 // One operation an element: nothing to reorder, so even real numbers agree to the bit.
 TEMPLATE_TEST_CASE("every row of add and mul equals ref", "[broadcast]", float, double, std::uint32_t) {
   const std::vector<std::pair<Shape, Shape>> shapes{

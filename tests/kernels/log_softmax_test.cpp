@@ -18,7 +18,7 @@ double few_roundings() {
   return sum_tolerance<T>(0, 1);
 }
 
-constexpr std::array<AxisArgs, 14> kShapes{{
+constexpr std::array<AxisArgs, 18> kShapes{{
     {0, 5, 1},
     {1, 1, 1},
     {3, 10, 1},
@@ -33,6 +33,10 @@ constexpr std::array<AxisArgs, 14> kShapes{{
     {3, 4, 0},
     {1, 2, 70'000},
     {129, 33, 1},
+    {3, 100, 7},
+    {2, 1500, 3},
+    {2, 1100, 40},
+    {33'000, 32, 1},
 }};
 
 // Mostly mild rows, some of them with one entry far above or below: exp of it over- or underflows unless the
@@ -75,6 +79,37 @@ TEMPLATE_TEST_CASE("a row of only -inf, or with +inf or NaN in it, is NaN throug
     for (std::int64_t i = 0; i < 15; ++i) CHECK(std::isnan(y[i]));
     for (std::int64_t i = 15; i < 18; ++i) CHECK(std::isfinite(y[i]));  // the next row is not touched
   });
+}
+
+// The same corners in rows that a warp or a block shares: what is special stands in one thread's part only.
+TEMPLATE_TEST_CASE("long rows do neither overflow nor underflow, and one NaN or inf spoils all of a row",
+                   "[log_softmax]", float, double) {
+  const TestType inf = kInfOf<TestType>, nan = kNaNOf<TestType>;
+  for (const std::int64_t classes : {40, 1'100}) {
+    const AxisArgs args{7, classes, 1};
+    Guarded<TestType> x(7 * classes, -inf);
+    auto expected = std::vector<double>(static_cast<std::size_t>(7 * classes), -inf);
+    const auto row = [&](auto& values, std::int64_t r) { return values.begin() + r * classes; };
+    const auto last = classes - 1;
+    row(x, 0)[0] = row(x, 0)[last] = 3e38F;
+    row(expected, 0)[0] = row(expected, 0)[last] = -0.6931471805599453;
+    row(x, 1)[last] = 1e4F;
+    row(x, 1)[35] = 0;
+    row(expected, 1)[last] = 0;
+    row(expected, 1)[35] = -1e4;
+    row(x, 2)[last] = nan;
+    row(x, 3)[last] = inf;
+    row(x, 4)[33] = nan;
+    row(x, 4)[34] = row(x, 4)[0] = 1;
+    std::fill(row(expected, 2), row(expected, 6), kNaN);  // row 5: only -inf
+    std::fill(row(x, 6), x.end(), TestType{2});
+    std::fill(row(expected, 6), expected.end(), -std::log(static_cast<double>(classes)));
+    for_each_row<LogSoftmaxForward>(dtype_of<TestType>, args, [&](const auto& log_softmax) {
+      auto y = unwritten<TestType>(7 * classes);
+      log_softmax(x.data(), y.data(), args);
+      CHECK(first_difference(outputs(y).values, expected, sum_tolerance<TestType>(classes, 1)) == "");
+    });
+  }
 }
 
 TEMPLATE_TEST_CASE("the gradient of log-softmax is dy - exp(y) * sum(dy), finite at -inf", "[log_softmax]",

@@ -22,12 +22,12 @@ std::int64_t loss_size(const NllArgs& args) {
 template <class T>
 struct Problem {
   NllArgs args;
-  std::vector<T> log_probability;
-  std::vector<std::int64_t> target;
-  std::vector<T> class_weight;
-  std::vector<T> dloss{};
+  Guarded<T> log_probability;
+  Guarded<std::int64_t> target;
+  Guarded<T> class_weight;
+  Guarded<T> dloss{};
 
-  const T* weight() const { return class_weight.empty() ? nullptr : class_weight.data(); }
+  const T* weight() const { return class_weight.size() == 0 ? nullptr : class_weight.data(); }
 };
 
 // {loss.., total weight} of a forward launch.
@@ -43,8 +43,9 @@ std::vector<double> forward_values(const Launch<NllForward>& forward, const Prob
 template <class T>
 std::vector<double> backward_values(const Launch<NllBackward>& backward, const Problem<T>& p,
                                     T total_weight) {
-  auto dx = unwritten<T>(static_cast<std::int64_t>(p.log_probability.size()));
-  backward(p.dloss.data(), p.target.data(), p.weight(), &total_weight, dx.data(), p.args);
+  auto dx = unwritten<T>(p.log_probability.size());
+  const Guarded<T> total{total_weight};
+  backward(p.dloss.data(), p.target.data(), p.weight(), total.data(), dx.data(), p.args);
   CHECK(dx.intact());
   return outputs(dx).values;
 }
@@ -139,12 +140,13 @@ TEMPLATE_TEST_CASE("a target out of range is reported, the first one, before any
   for (const std::int64_t bad :
        {std::int64_t{-1}, std::int64_t{3}, std::int64_t{-100}, std::int64_t{1} << 33}) {
     for (const Reduction reduction : kReductions) {
-      const NllArgs args{300, 3, 2, -5, reduction};
-      const Guarded<TestType> log_probability(1800, -1);
-      Guarded<std::int64_t> target(600, 2);
+      const NllArgs args{330, 3, 2, -5, reduction};
+      const Guarded<TestType> log_probability(1980, -1);
+      Guarded<std::int64_t> target(660, 2);
       target[0] = -5;
       target[401] = bad;
       target[599] = 77;
+      target[401 + 256] = 78;  // met by the same thread of a warp or block
       for_each_row<NllForward>(dtype_of<TestType>, args, [&](const auto& forward) {
         Guarded<TestType> loss(loss_size(args), 42), total(1, 42);
         TargetError error;
@@ -179,7 +181,9 @@ TEMPLATE_TEST_CASE("every row of nll equals ref", "[nll]", float, double) {
         const std::int64_t rows = shape.outer * shape.inner;
         const auto log_probability = random_values<TestType>(rows * shape.classes, Data::Reals, 1);
         auto weights = random_values<TestType>(shape.classes, Data::Reals, 2);
-        for (TestType& weight : weights) weight = std::abs(weight) + TestType{0.5};
+        // In eighths: their sums are exact, where terms of one sign would round to one side, in `ref` as
+        // well.
+        for (TestType& weight : weights) weight = std::round(std::abs(weight) * 8) / 8 + TestType{0.5};
         const auto dloss = random_values<TestType>(std::max<std::int64_t>(rows, 1), Data::Reals, 3);
         Guarded<std::int64_t> target(rows);
         const auto random = random_values<std::uint32_t>(rows, Data::Integers, 4);
@@ -187,18 +191,18 @@ TEMPLATE_TEST_CASE("every row of nll equals ref", "[nll]", float, double) {
           target[i] = random[i] % 11 == 0 ? -100 : static_cast<std::int64_t>(random[i]) % shape.classes;
         }
         const TestType* const weight = weighted ? weights.data() : nullptr;
-        TestType total = 0;
+        Guarded<TestType> total{TestType{0}};
         forward.check(args, sum_tolerance<TestType>(rows, 1.5), [&](const auto& launch) {
           auto loss = unwritten<TestType>(loss_size(args)), total_weight = unwritten<TestType>(1);
           TargetError error;
           launch(log_probability.data(), target.data(), weight, loss.data(), total_weight.data(), &error,
                  args);
-          if (launch.row().target == DeviceKind::Ref) total = total_weight[0];
+          if (launch.row().target == DeviceKind::Ref) total[0] = total_weight[0];
           return outputs(loss, total_weight);
         });
         backward.check(args, sum_tolerance<TestType>(0, 1.5), [&](const auto& launch) {
           auto dx = unwritten<TestType>(rows * shape.classes);
-          launch(dloss.data(), target.data(), weight, &total, dx.data(), args);
+          launch(dloss.data(), target.data(), weight, total.data(), dx.data(), args);
           return outputs(dx);
         });
       }

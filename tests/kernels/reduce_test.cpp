@@ -82,6 +82,8 @@ TEMPLATE_TEST_CASE("every row of sum equals ref", "[sum]", float, double, std::u
       {100'003},
       {64, 10},
       {65, 63},
+      {100, 3, 40},
+      {40, 5, 40},
       {3, 70'000},
       {70'000, 3},
       {5, 7, 9},
@@ -112,6 +114,24 @@ TEMPLATE_TEST_CASE("every row of sum equals ref", "[sum]", float, double, std::u
   sweep.report();
 }
 
+// A CUDA grid has a few thousand blocks, which then go on to the next cells: one shape for each way to share
+// a sum.
+TEST_CASE("every row of sum goes on past the end of its grid", "[sum]") {
+  Sweep<Sum, std::uint32_t> sweep;
+  for (const ReduceArgs& args : {reduce_args({1'050'000}, 0), reduce_args({33'000, 32}, 2),
+                                 reduce_args({4'100, 1'024}, 2), reduce_args({33, 131'100}, 1)}) {
+    const std::int64_t kept = count_of(args, false);
+    INFO(kept << " sums");
+    const auto x = random_values<std::uint32_t>(count_of(args, true) * kept, Data::Integers, 1);
+    sweep.check(args, 0, [&](const auto& launch) {
+      auto y = unwritten<std::uint32_t>(kept);
+      launch(x.data(), y.data(), args);
+      return outputs(y);
+    });
+  }
+  sweep.report();
+}
+
 TEMPLATE_TEST_CASE("max takes the first maximum; NaN beats numbers and the first NaN wins", "[max]", float,
                    double) {
   const TestType nan = kNaNOf<TestType>, inf = kInfOf<TestType>;
@@ -127,11 +147,55 @@ TEMPLATE_TEST_CASE("max takes the first maximum; NaN beats numbers and the first
   });
 }
 
+// Long enough for a warp and for a block, whose threads see a part each.
+TEMPLATE_TEST_CASE("in long rows max is the first one, and NaN wins from any place", "[max]", float, double) {
+  const TestType nan = kNaNOf<TestType>, inf = kInfOf<TestType>;
+  for (const std::int64_t classes : {40, 1'100}) {
+    const AxisArgs args{6, classes, 1};
+    Guarded<TestType> x(6 * classes, -inf);
+    const auto row = [&](std::int64_t r) { return x.data() + r * classes; };
+    row(1)[classes - 1] = -5;
+    row(2)[33] = row(2)[34] = row(2)[7 + 32 * (classes > 40 ? 8 : 0)] = inf;
+    row(3)[37] = row(3)[classes - 2] = nan;
+    row(3)[5] = inf;
+    row(4)[classes - 1] = nan;
+    row(4)[classes - 2] = inf;
+    row(5)[33] = 0;
+    row(5)[3] = -TestType{0};
+    for_each_row<Max>(dtype_of<TestType>, args, [&](const auto& max) {
+      auto values = unwritten<TestType>(6);
+      auto indices = unwritten<std::int64_t>(6);
+      max(x.data(), values.data(), indices.data(), args);
+      CHECK(first_difference(outputs(values).values, {-inf, -5, inf, nan, nan, 0}, 0) == "");
+      CHECK(indices.values() ==
+            std::vector<std::int64_t>{0, classes - 1, classes > 40 ? 33 : 7, 37, classes - 1, 3});
+      CHECK(std::signbit(values[5]));  // the value at the index, not an equal one
+    });
+  }
+}
+
+TEST_CASE("every row of max goes on past the end of its grid", "[max]") {
+  Sweep<Max, std::uint32_t> sweep;
+  for (const AxisArgs& args :
+       {AxisArgs{1, 2, 1'050'000}, AxisArgs{33'000, 32, 1}, AxisArgs{4'100, 1'024, 1}}) {
+    const std::int64_t rows = args.outer * args.inner;
+    INFO(rows << " rows");
+    const auto x = random_values<std::uint32_t>(rows * args.classes, Data::Integers, 1);
+    sweep.check(args, 0, [&](const auto& launch) {
+      auto values = unwritten<std::uint32_t>(rows);
+      auto indices = unwritten<std::int64_t>(rows);
+      launch(x.data(), values.data(), indices.data(), args);
+      return outputs(values, indices);
+    });
+  }
+  sweep.report();
+}
+
 TEMPLATE_TEST_CASE("every row of max equals ref", "[max]", float, double, std::uint32_t) {
   Sweep<Max, TestType> sweep;
-  for (const AxisArgs& args :
-       {AxisArgs{1, 1, 1}, AxisArgs{64, 10, 1}, AxisArgs{5, 7, 13}, AxisArgs{2, 65, 17},
-        AxisArgs{1, 4'097, 1}, AxisArgs{70'000, 3, 1}, AxisArgs{0, 3, 2}, AxisArgs{2, 3, 0}}) {
+  for (const AxisArgs& args : {AxisArgs{1, 1, 1}, AxisArgs{64, 10, 1}, AxisArgs{5, 7, 13},
+                               AxisArgs{2, 65, 17}, AxisArgs{1, 4'097, 1}, AxisArgs{3, 1'100, 2},
+                               AxisArgs{70'000, 3, 1}, AxisArgs{0, 3, 2}, AxisArgs{2, 3, 0}}) {
     INFO(args.outer << " x " << args.classes << " x " << args.inner);
     for (const bool special : {false, true}) {
       auto x = random_values<TestType>(args.outer * args.classes * args.inner, Data::Integers, 1);

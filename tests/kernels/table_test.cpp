@@ -27,7 +27,7 @@ TEST_CASE("dispatch takes the last row whose constraint holds", "[table]") {
     args.height = args.width = 20;
     args.kernel_h = args.kernel_w = args.stride_h = args.stride_w = kernel;
     args.out_h = args.out_w = 20 / kernel;
-    for (const DeviceKind target : {DeviceKind::Ref, DeviceKind::Cpu}) {
+    for (const DeviceKind target : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Emu}) {
       const kernels::Row* last = nullptr;
       for (const kernels::Row& row : kernels::table()) {
         if (row.op != "max_pool2d_forward" || row.target != target || row.dtype != DType::Float32) continue;

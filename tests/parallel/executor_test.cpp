@@ -62,7 +62,7 @@ class Rank {
     const int m = plan.micro_batches;
     const bool trains = plan.has_backward();
     GradientReducer reducer(context_, world_->rank(), parameters_, alone_, {{0, m}}, true, {});
-    Recorder recorder(world_->rank(), context_.allocator(), false);
+    Recorder recorder(world_->rank(), context_.device_stream(), false);
     Executor executor(context_, world_, plan.stages, cut_.sample_shapes, cut_.input_wants_gradient,
                       {{world_->rank(), {stage_.get(), trains ? &reducer : nullptr}}}, recorder);
     const Blocks blocks(samples, m);

@@ -3,12 +3,51 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <vector>
 
 namespace warpline::test {
+
+// The memory of a Guarded array: canaries, data, canaries.
+struct HostArray {
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  std::byte* data = nullptr;
+  std::size_t data_bytes = 0;
+
+  // Of all that are alive. begin is null where there is none; the address may be one past the data.
+  static HostArray that_holds(const std::byte* address) {
+    const std::lock_guard lock(mutex());
+    const auto after = alive().upper_bound(address);
+    if (after == alive().begin()) return {};
+    const HostArray& array = std::prev(after)->second;
+    return address < array.begin + array.bytes ? array : HostArray{};
+  }
+  static void add(const HostArray& array) {
+    const std::lock_guard lock(mutex());
+    alive()[array.begin] = array;
+  }
+  static void remove(const std::byte* begin) {
+    const std::lock_guard lock(mutex());
+    alive().erase(begin);
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  static std::map<const std::byte*, HostArray>& alive() {
+    static std::map<const std::byte*, HostArray> instance;
+    return instance;
+  }
+};
 
 template <class T>
 class Guarded {
@@ -20,7 +59,20 @@ class Guarded {
         front_(kGuard + shift),
         storage_(static_cast<std::size_t>(front_ + size + kGuard), canary()) {
     std::fill(begin(), end(), value);
+    enlist();
   }
+  Guarded(const Guarded& other) : size_(other.size_), front_(other.front_), storage_(other.storage_) {
+    enlist();
+  }
+  Guarded& operator=(const Guarded& other) {
+    HostArray::remove(bytes());
+    size_ = other.size_;
+    front_ = other.front_;
+    storage_ = other.storage_;
+    enlist();
+    return *this;
+  }
+  ~Guarded() { HostArray::remove(bytes()); }
   Guarded(std::initializer_list<T> values) : Guarded(static_cast<std::int64_t>(values.size())) {
     std::copy(values.begin(), values.end(), begin());
   }
@@ -51,6 +103,12 @@ class Guarded {
     T value;
     std::memset(&value, 0xa5, sizeof(T));
     return value;
+  }
+
+  std::byte* bytes() { return reinterpret_cast<std::byte*>(storage_.data()); }
+  void enlist() {
+    HostArray::add({bytes(), storage_.size() * sizeof(T), reinterpret_cast<std::byte*>(data()),
+                    static_cast<std::size_t>(size_) * sizeof(T)});
   }
 
   std::int64_t size_, front_;

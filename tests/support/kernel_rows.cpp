@@ -1,7 +1,9 @@
 #include "tests/support/kernel_rows.h"
 
+#include <algorithm>
 #include <memory>
 
+#include "kernels/runtime.h"
 #include "tests/support/options.h"
 
 namespace warpline::test {
@@ -21,7 +23,9 @@ const Stream& stream_of(DeviceKind target, int threads) {
   std::unique_ptr<Workers>& shared = workers[threads];
   if (!shared) shared = std::make_unique<Workers>(threads);
   Stream& stream = streams[{target, threads}];
-  stream = {Device{target, 0}, &shared->pool, &shared->scratch};
+  if (stream.pool != nullptr) return stream;
+  stream = {Device{target, 0}, &shared->pool, &shared->scratch,
+            runtime(target).open_stream(0, &shared->pool)};
   return stream;
 }
 
@@ -29,7 +33,10 @@ std::string name_of(const kernels::Row& row) {
   return fmt::format("{}/{} {}", to_string(row.target), row.variant, to_string(row.dtype));
 }
 
-bool is_asked_for(const kernels::Row& row) { return !options().device || *options().device == row.target; }
+bool is_asked_for(const kernels::Row& row) {
+  const std::vector<DeviceKind> kinds = device_kinds();
+  return std::find(kinds.begin(), kinds.end(), row.target) != kinds.end();
+}
 
 std::string first_difference(const std::vector<double>& actual, const std::vector<double>& expected,
                              double tolerance) {

@@ -15,8 +15,10 @@
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
 
+#include "kernels/emu/order.h"
 #include "kernels/table.h"
 #include "kernels/thread_pool.h"
+#include "tests/support/device_mirror.h"
 #include "tests/support/guarded.h"
 
 namespace warpline::test {
@@ -36,7 +38,15 @@ class Launch {
 
   template <class... Arguments>
   void operator()(const Arguments&... arguments) const {
-    reinterpret_cast<typename Op::Function>(row_->function)(arguments..., stream_of(row_->target, threads_));
+    const Stream& stream = stream_of(row_->target, threads_);
+    const auto function = reinterpret_cast<typename Op::Function>(row_->function);
+    if (is_host(row_->target)) {
+      function(arguments..., stream);
+      return;
+    }
+    DeviceMirror mirror(stream);
+    function(mirror.translate(arguments)..., stream);
+    mirror.finish();
   }
 
  private:
@@ -54,6 +64,18 @@ void for_each_row(DType dtype, const typename Op::Args& args, Body body) {
     body(Launch<Op>(row, 2));
   }
 }
+
+// The emulator's order of threads, blocks and streams while it lives.
+class OrderSeed {
+ public:
+  explicit OrderSeed(std::uint64_t seed) : before_(emu::order_seed()) { emu::set_order_seed(seed); }
+  ~OrderSeed() { emu::set_order_seed(before_); }
+  OrderSeed(const OrderSeed&) = delete;
+  OrderSeed& operator=(const OrderSeed&) = delete;
+
+ private:
+  std::uint64_t before_;
+};
 
 // What one run wrote.
 struct Outputs {
@@ -82,6 +104,9 @@ std::string first_difference(const std::vector<double>& actual, const std::vecto
 template <class Op, class T>
 class Sweep {
  public:
+  // Checked kernels, which take long, run in every checked_stride-th case.
+  explicit Sweep(int checked_stride = 1) : checked_stride_(checked_stride) {}
+
   // run(launch) fills the outputs afresh, launches, and returns outputs(...).
   template <class Run>
   void check(const typename Op::Args& args, double tolerance, Run run) {
@@ -91,8 +116,11 @@ class Sweep {
       if (row.op != Op::name || row.dtype != dtype_of<T> || !is_asked_for(row)) continue;
       int& ran = ran_[name_of(row)];
       if (row.supports != nullptr && !row.supports(&args)) continue;
+      if (row.target == DeviceKind::EmuChecked && cases_ % checked_stride_ != 0) continue;
       ++ran;
       INFO(name_of(row));
+      // Devices take another order of threads and blocks for each case.
+      const OrderSeed order(is_host(row.target) ? 0 : static_cast<std::uint64_t>(cases_));
       const Outputs once = run(Launch<Op>(row, 1));
       CHECK(once.intact);
       CHECK(first_difference(once.values, expected.values, tolerance) == "");
@@ -100,6 +128,11 @@ class Sweep {
       const auto same_bits = [&](const Outputs& again) { return again.bits == once.bits; };
       if (row.target == DeviceKind::Ref) {
         CHECK(same_bits(expected));
+        continue;
+      }
+      if (!is_host(row.target)) {
+        const OrderSeed another(static_cast<std::uint64_t>(cases_) + 1);
+        if (row.target == DeviceKind::Emu) CHECK(same_bits(run(Launch<Op>(row, 3))));
         continue;
       }
       for (const int threads : {1, 2, 3}) {
@@ -114,6 +147,7 @@ class Sweep {
   }
 
  private:
+  int checked_stride_;
   int cases_ = 0;
   std::map<std::string, int> ran_;
 };

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
 
+#include "kernels/poison.h"
 #include "tests/support/options.h"
 #include "tests/support/skip.h"
 
@@ -75,7 +76,8 @@ void skip(const std::string& reason) { state().skip_reason = reason; }
 
 std::vector<DeviceKind> device_kinds() {
   if (options().device) return {*options().device};
-  return {DeviceKind::Ref, DeviceKind::Cpu};
+  if (poisons()) return {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Emu};
+  return {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Emu, DeviceKind::EmuChecked};
 }
 
 }  // namespace warpline::test
@@ -86,7 +88,7 @@ int main(int argc, char** argv) {
   std::string device;
   auto cli = session.cli();
   if (test::state().offers_device) {
-    cli |= Catch::clara::Opt(device, "ref|cpu")["--device"]("only this kind of device");
+    cli |= Catch::clara::Opt(device, "ref|cpu|emu|emu_checked")["--device"]("only this kind of device");
   }
   if (test::state().offers_seed) {
     cli |=

@@ -111,6 +111,12 @@ inline std::vector<Conv2dArgs> conv2d_sweep() {
       conv2d_args(65, 3, 3, 1, {{3, 4}, {2, 3}}),
       conv2d_args(70'000, 2, 1, 1, {{1, 3}, {1, 2}}),  // a CUDA grid's y stops at 65,535
       conv2d_args(1, 36, 3, 1, {{5, 6}, {3, 5}}),      // 540 products a cell: deeper than one packed block
+      // Enough filters and channels in a group for tiles of a matrix product.
+      conv2d_args(2, 36, 34, 2, {{9, 7}, {3, 2}, {2, 3}, {1, 0}, {1, 2}}),
+      conv2d_args(3, 17, 70, 1, {{8, 6}, {2, 3}, {1, 2}, {1, 2}, {2, 1}}),
+      conv2d_args(1, 66, 16, 1, {{7, 8}, {1, 2}, {3, 2}, {0, 1}}),  // stride steps over cells
+      conv2d_args(1, 40, 48, 1, {{5, 4}, {2, 4}}, {1, 1}),
+      conv2d_args(0, 33, 35, 1, {{4, 5}, {2, 3}}),
       conv2d_args(0, 3, 5, 1, {{7, 9}, {3, 2}}),
   };
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 build_packages=(g++ meson ninja-build pkg-config python3 libfmt-dev zlib1g-dev libssl-dev nlohmann-json3-dev
-  libcli11-dev)
+  libcli11-dev libboost-context-dev)
 test_packages=(catch2)
 lint_packages=(clang clang-format clang-tidy)
 

@@ -1,0 +1,121 @@
+// Runs one block of a kernel: its CUDA threads take turns on one OS thread. A thread runs until it meets a
+// barrier or a warp primitive; a kernel that meets none runs as a plain loop. What the CUDA programming guide
+// leaves undefined is an error here, which names block, threads and source lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/emu/dim3.h"
+#include "kernels/emu/fiber.h"
+#include "kernels/emu/order.h"
+#include "kernels/emu/site.h"
+#include "kernels/emu/watcher.h"
+#include "kernels/error.h"
+#include "kernels/function_ref.h"
+
+namespace warpline::emu {
+
+// A kernel that broke the execution model.
+struct KernelError : Failure {
+  using Failure::Failure;
+};
+
+struct Launch {
+  std::string_view kernel;  // its name
+  dim3 grid, block;
+  std::size_t shared_bytes = 0;    // dynamic
+  std::uint64_t seed = 0;          // of the order of threads and blocks: order.h
+  FunctionRef<void()> run_thread;  // the kernel's body, with its arguments
+  Watcher* watcher = nullptr;      // null: nobody watches
+};
+
+// What the lanes of a warp do together.
+enum class WarpOp : std::uint8_t { Sync, Shuffle, ShuffleUp, ShuffleDown, ShuffleXor, Ballot };
+
+struct WarpCall {
+  WarpOp op = WarpOp::Sync;
+  unsigned mask = 0;
+  std::uint64_t value = 0;  // what this lane brings
+  int argument = 0, width = 32;
+  Site site;
+};
+
+class Block {
+ public:
+  Block();
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  // Throws KernelError. The block can run another launch afterwards.
+  void run(const Launch& launch, uint3 index);
+
+  // The block that runs on this OS thread. KernelError outside a kernel.
+  static Block& current();
+  static bool runs();  // does one, on this OS thread?
+
+  // For the running CUDA thread.
+  void barrier(Site site);            // __syncthreads
+  std::uint64_t meet(WarpCall call);  // warp primitives; what this lane takes away
+  void* dynamic_shared() { return dynamic_shared_.get(); }
+  // Ends the block: the thread did what cannot be carried out.
+  [[noreturn]] void abandon(std::string why);
+
+  static constexpr std::size_t kStackBytes = 64 * 1024;  // of a thread
+
+ private:
+  enum class State : std::uint8_t { New, Ready, Running, AtBarrier, InWarp, Done };
+  // Small: all of a block's pass through the cache at each barrier.
+  struct Thread {
+    FiberContext rest = nullptr;  // where it stopped
+    Site site;                    // of what it waits for
+    uint3 index;
+    State state = State::New;
+  };
+  struct Warp {
+    unsigned waiting = 0;  // lanes that stand in a warp primitive
+    unsigned exist = 0, done = 0;
+  };
+
+  void prepare();
+  void work(Fiber& fiber);         // what every fiber runs
+  void go_on(FiberContext& left);  // from a stack that cannot: to the next thread that can, or back to run()
+  void become(std::uint32_t thread);
+  void finish_thread();
+  void release_barrier();
+  void try_resolve(std::uint32_t warp, unsigned mask);
+  std::uint64_t result_of(std::uint32_t warp, int lane, unsigned lanes);
+  void prefetch_stack() const;
+  void fail_block(std::string text);
+  std::string stuck() const;
+  std::string name_of(std::uint32_t thread) const;
+
+  const Launch* launch_ = nullptr;
+  uint3 index_;
+  FiberContext outside_ = nullptr;  // run() itself
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> idle_;  // wait for work, or never began
+  std::vector<Thread> threads_;
+  std::vector<WarpCall> calls_;  // of each thread, the one that it stands in
+  std::vector<Warp> warps_;
+  std::vector<std::uint32_t> order_;  // threads in the order of this round
+  std::uint32_t next_ = 0;            // in it: begins, or goes on after a barrier
+  std::vector<std::uint32_t> ready_;  // that their warp let go; taken from the front, and first
+  std::size_t next_ready_ = 0;
+  std::uint32_t thread_ = 0;  // that runs
+  std::uint32_t at_barrier_ = 0, done_ = 0;
+  std::uint64_t round_ = 0;
+  bool failed_ = false;
+  std::string error_;
+  std::exception_ptr exception_;  // that left a kernel
+  std::unique_ptr<std::byte[]> dynamic_shared_;
+  std::size_t dynamic_shared_bytes_ = 0;
+};
+
+}  // namespace warpline::emu

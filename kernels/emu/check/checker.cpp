@@ -1,0 +1,359 @@
+#include "kernels/emu/check/checker.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "kernels/emu/check/report.h"
+#include "kernels/emu/fiber.h"
+#include "kernels/emu/memory.h"
+
+namespace warpline::emu::check {
+
+namespace {
+
+constexpr std::uint32_t kWarp = 32;
+constexpr std::uint16_t kHost = 0xffff;  // a copy's thread
+constexpr std::size_t kMostDynamicBytes = 48 * 1024;
+constexpr std::string_view kLine = "=========";
+
+// Variables of the emulator that a kernel reads as its built-ins.
+bool is_built_in(const std::string& name) { return name.rfind("warpline::emu::", 0) == 0; }
+
+}  // namespace
+
+Checker& Checker::instance() {
+  static Checker checker;
+  return checker;
+}
+
+// ---- memory ----
+
+Shadow& Checker::shadow_of(int device) {
+  std::unique_ptr<Shadow>& shadow = global_[device];
+  if (!shadow) shadow = std::make_unique<Shadow>(device_memory(device).capacity());
+  return *shadow;
+}
+
+void Checker::claim(int device, void* data, std::size_t bytes) {
+  const auto* const first = static_cast<const char*>(data);
+  blocks_[first] = {bytes, true};
+  std::fill_n(shadow_of(device).states(device_memory(device).offset(data)), bytes, ByteState::Unwritten);
+}
+
+void Checker::disclaim(int device, void* data, std::size_t bytes) {
+  blocks_[static_cast<const char*>(data)].live = false;
+  std::fill_n(shadow_of(device).states(device_memory(device).offset(data)), bytes, ByteState::Unowned);
+}
+
+void Checker::begin_work(std::string_view name, int device, const Moment& moment) {
+  works_.push_back({name, moment.queue, moment.position});
+  reported_ = 0;
+  work_ = static_cast<std::uint32_t>(works_.size() - 1);
+  clock_ = moment.clock;
+  device_ = device;
+  launch_ = nullptr;
+  block_ = 0;
+  thread_ = kHost;
+}
+
+void Checker::end_work(const Moment& moment) {
+  if (reported_ == 0) return;
+  const KernelError error(
+      fmt::format("[emu] {}: the checks made {} reports, see stderr", works_[work_].name, reported_));
+  if (moment.owner == nullptr) throw error;
+  moment.owner->note(std::make_exception_ptr(error));
+}
+
+void Checker::copy_in(const void* to, std::size_t bytes) {
+  access({.address = to, .bytes = bytes, .writes = true, .aligned = false});
+}
+
+void Checker::copy_within(const void* to, const void* from, std::size_t bytes) {
+  access({.address = from, .bytes = bytes, .aligned = false});
+  access({.address = to, .bytes = bytes, .writes = true, .aligned = false});
+}
+
+void Checker::copy_out(const void* from, std::size_t bytes) {
+  access({.address = from, .bytes = bytes, .aligned = false});
+}
+
+// ---- the running kernel ----
+
+void Checker::begin_kernel(const Launch& launch, const void* parameters, std::size_t parameter_bytes) {
+  launch_ = &launch;
+  parameters_begin_ = static_cast<const char*>(parameters);
+  parameters_end_ = parameters_begin_ + parameter_bytes;
+  warps_.assign((launch.block.count() + kWarp - 1) / kWarp, {});
+  locals_ = thread_local_block();
+  if (!static_shared_) {
+    static_shared_ = std::make_unique<Shadow>(locals_.bytes);
+    dynamic_shared_ = std::make_unique<Shadow>(kMostDynamicBytes);
+    local_at_.assign(locals_.bytes, -1);
+    for (std::size_t i = 0; i < thread_locals().size(); ++i) {
+      const ThreadLocal& local = thread_locals()[i];
+      std::fill_n(local_at_.begin() + static_cast<std::ptrdiff_t>(local.offset), local.bytes,
+                  static_cast<std::int32_t>(i));
+    }
+  }
+}
+
+void Checker::end_kernel() { launch_ = nullptr; }
+
+void Checker::begin_block(std::uint64_t block, const void* dynamic_shared) {
+  block_ = static_cast<std::uint32_t>(block);
+  ++tag_;
+  barrier_stamp_ = ++stamp_;
+  dynamic_begin_ = static_cast<const char*>(dynamic_shared);
+  for (WarpSync& warp : warps_) warp = {};
+}
+
+void Checker::barrier() { barrier_stamp_ = ++stamp_; }
+
+void Checker::sync_warp(std::uint32_t warp, unsigned lanes) {
+  ++stamp_;
+  WarpSync& sync = warps_[warp];
+  if (lanes == ~0U) {
+    sync.all = stamp_;
+    return;
+  }
+  sync.pairs.resize(std::size_t{kWarp} * kWarp);
+  for (unsigned a = 0; a < kWarp; ++a) {
+    for (unsigned b = 0; b < kWarp; ++b) {
+      if ((lanes >> a & lanes >> b & 1U) != 0) sync.pairs[a * kWarp + b] = stamp_;
+    }
+  }
+}
+
+bool Checker::stops_at(const Site& site) {
+  if (visited_.empty() || !(visited_.back() == site)) {
+    if (std::find(visited_.begin(), visited_.end(), site) == visited_.end()) visited_.push_back(site);
+  }
+  return !removed_ || !(*removed_ == site);
+}
+
+std::uint32_t Checker::pair_stamp(std::uint32_t a, std::uint32_t b) const {
+  const WarpSync& sync = warps_[a / kWarp];
+  return sync.pairs.empty() ? sync.all : std::max(sync.all, sync.pairs[a % kWarp * kWarp + b % kWarp]);
+}
+
+// ---- one access ----
+
+void Checker::access(const Request& request) {
+  Space space;
+  if (!locate(request, space)) return;
+  check_bounds(request, space);
+  if (!request.writes || request.atomic) check_initialised(request, space);
+  check_races(request, space);
+  if (request.writes) std::fill_n(space.shadow->states(space.offset), request.bytes, ByteState::Written);
+}
+
+bool Checker::locate(const Request& request, Space& space) {
+  const auto* const address = static_cast<const char*>(request.address);
+  if (const int device = device_of(address); device >= 0) {
+    if (launch_ != nullptr && device != device_) {
+      stop("memcheck", request, fmt::format("memory of emu:{}, in a kernel on emu:{}", device, device_));
+    }
+    space = {&shadow_of(device), device_memory(device).offset(address), false};
+    return true;
+  }
+  if (launch_ == nullptr) return false;  // the host's end of a copy
+  if (address >= locals_.begin && address < locals_.begin + locals_.bytes) {
+    space = {static_shared_.get(), static_cast<std::size_t>(address - locals_.begin), true};
+    const std::int32_t local = local_at_[space.offset];
+    return local < 0 || !is_built_in(thread_locals()[static_cast<std::size_t>(local)].name);
+  }
+  if (dynamic_begin_ != nullptr && address >= dynamic_begin_ &&
+      address < dynamic_begin_ + launch_->shared_bytes) {
+    space = {dynamic_shared_.get(), static_cast<std::size_t>(address - dynamic_begin_), true};
+    return true;
+  }
+  // What a thread keeps on its stack is its own, and so are its parameters.
+  const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
+  if (address >= frame && address < frame + Block::kStackBytes) return false;
+  if (!request.writes && address >= parameters_begin_ && address < parameters_end_) return false;
+  if (!request.writes && is_program_data(address)) return false;  // constants
+  stop("memcheck", request,
+       fmt::format("address {}, which is neither device nor shared memory",
+                   static_cast<const void*>(address)));
+}
+
+void Checker::check_bounds(const Request& request, const Space& space) {
+  const auto* const address = static_cast<const char*>(request.address);
+  if (request.aligned && reinterpret_cast<std::uintptr_t>(address) % request.bytes != 0) {
+    stop("memcheck", request,
+         fmt::format("misaligned address {}: {} bytes must begin at a multiple of {}", place(address, space),
+                     request.bytes, request.bytes));
+  }
+  if (!space.shared) {
+    const ByteState* const states = space.shadow->states(space.offset);
+    for (std::size_t i = 0; i < request.bytes; ++i) {
+      if (states[i] == ByteState::Unowned)
+        stop("memcheck", request, fmt::format("global memory {}", bounds_of(address + i)));
+    }
+    return;
+  }
+  for (std::size_t at = space.offset; at < space.offset + request.bytes; at = (at | 3) + 1) {
+    Word& word = space.shadow->word(at);
+    if (word.tag == tag_) continue;
+    word = {};
+    word.tag = tag_;
+    std::fill_n(space.shadow->states(at & ~std::size_t{3}), 4, ByteState::Unwritten);
+  }
+  const std::size_t end = space.offset + request.bytes;
+  if (space.shadow == dynamic_shared_.get()) {
+    if (end > launch_->shared_bytes) {
+      stop("memcheck", request,
+           fmt::format("dynamic shared memory, bytes {} to {} of {}", space.offset, end,
+                       launch_->shared_bytes));
+    }
+    return;
+  }
+  const std::int32_t local = local_at_[space.offset];
+  if (local < 0 || end > local_at_.size() || local_at_[end - 1] != local) {
+    stop("memcheck", request, fmt::format("{}, past the end of its array", place(address, space)));
+  }
+}
+
+void Checker::check_initialised(const Request& request, const Space& space) {
+  const ByteState* const states = space.shadow->states(space.offset);
+  for (std::size_t i = 0; i < request.bytes; ++i) {
+    if (states[i] == ByteState::Written) continue;
+    const auto* const address = static_cast<const char*>(request.address) + i;
+    report("initcheck", request,
+           fmt::format("{} memory {}, which nobody has written{}", space.shared ? "shared" : "global",
+                       place(address, space), space.shared ? " since the block began" : ""));
+    return;
+  }
+}
+
+void Checker::check_races(const Request& request, const Space& space) {
+  const std::size_t end = space.offset + request.bytes;
+  for (std::size_t at = space.offset; at < end;) {
+    const std::size_t next = std::min(end, (at | 3) + 1);
+    const unsigned bytes = ((1U << (next - at)) - 1) << at % 4;
+    check_word(request, space, space.shadow->word(at), static_cast<std::uint8_t>(bytes));
+    at = next;
+  }
+}
+
+void Checker::check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes) {
+  const auto conflicts = [&](const Access& before) {
+    return before.work != 0 && (before.bytes & bytes) != 0 && !(before.atomic != 0 && request.atomic) &&
+           !ordered(before);
+  };
+  const Access now{
+      work_, block_,        stamp_, code_offset(request.return_address), static_cast<std::uint16_t>(thread_),
+      bytes, request.atomic};
+  const auto race = [&](const char* what, const Access& before) {
+    report("racecheck", request,
+           fmt::format("{} on {} memory {}", what, space.shared ? "shared" : "global",
+                       place(request.address, space)),
+           &before);
+  };
+  if (conflicts(word.write)) {
+    race(request.writes ? "write after write" : "read after write", word.write);
+  } else if (request.writes && conflicts(word.read)) {
+    race("write after read", word.read);
+  } else if (request.writes && conflicts(word.other_read)) {
+    race("write after read", word.other_read);
+  }
+  if (request.writes) {
+    word.write = now;
+    return;
+  }
+  const bool same =
+      word.read.thread == now.thread && word.read.block == now.block && word.read.work == now.work;
+  if (!same) word.other_read = word.read;
+  word.read = now;
+}
+
+bool Checker::ordered(const Access& before) const {
+  if (before.work != work_) return work_ordered(before.work);
+  if (before.thread == kHost) return true;
+  if (before.block != block_) return false;
+  if (before.thread == thread_ || before.stamp < barrier_stamp_) return true;
+  return before.thread / kWarp == thread_ / kWarp && before.stamp < pair_stamp(before.thread, thread_);
+}
+
+bool Checker::work_ordered(std::uint32_t before) const {
+  const Work& work = works_[before];
+  return clock_.at(work.queue) >= work.position;
+}
+
+// ---- words ----
+
+std::string Checker::name_of(std::uint64_t block, std::uint32_t thread) const {
+  const dim3 grid = launch_->grid, size = launch_->block;
+  return fmt::format("thread ({}, {}, {}) of block ({}, {}, {})", thread % size.x, thread / size.x % size.y,
+                     thread / size.x / size.y, block % grid.x, block / grid.x % grid.y,
+                     block / grid.x / grid.y);
+}
+
+std::string Checker::describe(const Access& access, bool wrote) const {
+  const char* const verb = wrote ? "wrote" : "read";
+  const Work& work = works_[access.work];
+  if (access.thread == kHost) return fmt::format("{} {} it", work.name, verb);
+  if (access.work == work_)
+    return fmt::format("{} {} it at {}", name_of(access.block, access.thread), verb,
+                       source_line(access.site));
+  return fmt::format("kernel {} {} it at {}, which this piece of work has not waited for", work.name, verb,
+                     source_line(access.site));
+}
+
+std::string Checker::bounds_of(const char* address) const {
+  auto after = blocks_.upper_bound(address);
+  if (after == blocks_.begin()) return fmt::format("at {}, in no block", static_cast<const void*>(address));
+  const auto& [begin, block] = *std::prev(after);
+  const auto offset = static_cast<std::size_t>(address - begin);
+  if (!block.live)
+    return fmt::format("at byte {} of a block of {} bytes that was freed", offset, block.bytes);
+  return fmt::format("at byte {} of a block of {} bytes", offset, block.bytes);
+}
+
+std::string Checker::place(const void* address, const Space& space) const {
+  if (!space.shared) return bounds_of(static_cast<const char*>(address));
+  if (space.shadow == dynamic_shared_.get())
+    return fmt::format("at byte {} of the dynamic array", static_cast<const char*>(address) - dynamic_begin_);
+  const std::int32_t local = local_at_[space.offset];
+  if (local < 0) return "outside every array";
+  const ThreadLocal& array = thread_locals()[static_cast<std::size_t>(local)];
+  const auto at = static_cast<std::size_t>(static_cast<const char*>(address) - locals_.begin) - array.offset;
+  const std::size_t scope = array.name.rfind("::");
+  return fmt::format("{}, byte {} of {}",
+                     scope == std::string::npos ? array.name : array.name.substr(scope + 2), at, array.bytes);
+}
+
+void Checker::report(const char* check, const Request& request, const std::string& what,
+                     const Access* before) {
+  const CodeOffset site = request.return_address != nullptr ? code_offset(request.return_address) : 0;
+  ++reported_;
+  if (!seen_.insert({site, before != nullptr ? before->site : 0, check}).second) return;
+  std::string text = fmt::format("{} {}: {}\n", kLine, check, what);
+  const char* const verb = request.writes ? "writes" : "reads";
+  if (launch_ != nullptr) {
+    text += fmt::format("{}   {} {} {} bytes at {}\n", kLine, name_of(block_, thread_), verb, request.bytes,
+                        source_line(site));
+  } else {
+    text += fmt::format("{}   {} {} {} bytes\n", kLine, works_[work_].name, verb, request.bytes);
+  }
+  if (before != nullptr) {
+    const bool wrote = what.find("after write") != std::string::npos;
+    text += fmt::format("{}   {}\n", kLine, describe(*before, wrote));
+  }
+  if (launch_ != nullptr)
+    text += fmt::format("{}   in kernel {}, order seed {}\n", kLine, launch_->kernel, launch_->seed);
+  add({check, text});
+}
+
+void Checker::stop(const char* check, const Request& request, const std::string& what) {
+  // It is told each time: what was stopped has no result.
+  seen_.erase({request.return_address != nullptr ? code_offset(request.return_address) : 0, 0, check});
+  report(check, request, what);
+  if (launch_ != nullptr) Block::current().abandon(fmt::format("{}: {}", check, what));
+  throw KernelError(fmt::format("[{}] {}: {}", check, works_[work_].name, what));
+}
+
+}  // namespace warpline::emu::check

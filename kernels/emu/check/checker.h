@@ -1,0 +1,150 @@
+// Checks every memory access of kernels that were compiled for it: inside an owned block and aligned
+// (memcheck), written before it is read (initcheck), and ordered after whatever touched the same bytes
+// before, if one of the two writes (racecheck: shared and global memory, within a warp, a block, between
+// blocks, between streams).
+//
+// A shadow word for each four bytes keeps the last write and the last reads of two different threads: who,
+// when, at which line. Threads of a block are ordered by barriers, lanes of a warp also by __syncwarp;
+// launches by their streams, events and the host's waits; blocks by nothing. (The happens-before relation of
+// Lamport, 1978; two reads are kept as in FastTrack, Flanagan and Freund, 2009, so that one is by another
+// thread than the next write.)
+//
+// One checked piece of work runs at a time in the program: the whole shadow belongs to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernels/emu/check/program.h"
+#include "kernels/emu/check/shadow.h"
+#include "kernels/emu/grid.h"
+#include "kernels/emu/queue.h"
+#include "kernels/emu/watcher.h"
+
+namespace warpline::emu::check {
+
+class Checker final : public Watcher {
+ public:
+  static Checker& instance();
+
+  // Held by whoever runs a piece of checked work.
+  std::mutex& mutex() { return mutex_; }
+
+  // Memory, in the order of streams; the mutex is held.
+  void claim(int device, void* data, std::size_t bytes);
+  void disclaim(int device, void* data, std::size_t bytes);
+  void begin_work(std::string_view name, int device, const Moment& moment);  // a launch, or a copy
+  std::size_t reported() const { return reported_; }                         // since begin_work
+  // Makes what was reported since begin_work the error of the queue.
+  void end_work(const Moment& moment);
+  // What was reported once may be reported again.
+  void forget_reports() { seen_.clear(); }
+  void copy_in(const void* to, std::size_t bytes);  // from the host, or zeros
+  void copy_within(const void* to, const void* from, std::size_t bytes);
+  void copy_out(const void* from, std::size_t bytes);
+
+  // Kernels.
+  void begin_kernel(const Launch& launch, const void* parameters, std::size_t parameter_bytes);
+  void end_kernel();
+  void begin_block(std::uint64_t block, const void* dynamic_shared) override;
+  void become(std::uint32_t thread) override { thread_ = thread; }
+  void barrier() override;
+  void sync_warp(std::uint32_t warp, unsigned lanes) override;
+  bool stops_at(const Site& site) override;
+
+  // To show that a check fails without it: takes one __syncthreads or __syncwarp out of all kernels; and
+  // tells the places that kernels have stopped at since the last call of visited_sites().
+  void remove(std::optional<Site> site) { removed_ = site; }
+  std::vector<Site> visited_sites() { return std::exchange(visited_, {}); }
+
+  struct Request {
+    const void* address = nullptr;
+    std::size_t bytes = 0;
+    bool writes = false, atomic = false, aligned = true;  // aligned: must be to its size
+    const void* return_address = nullptr;
+  };
+  void access(const Request& request);
+
+ private:
+  struct Space {  // a memory with its shadow
+    Shadow* shadow = nullptr;
+    std::size_t offset = 0;
+    bool shared = false;
+  };
+  struct Work {
+    std::string_view name;  // lives as long as the program
+    std::size_t queue = 0;
+    std::uint64_t position = 0;
+  };
+
+  // False: none of the checks' business.
+  bool locate(const Request& request, Space& space);
+  Shadow& shadow_of(int device);
+  void check_bounds(const Request& request, const Space& space);
+  void check_initialised(const Request& request, const Space& space);
+  void check_races(const Request& request, const Space& space);
+  void check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes);
+  bool ordered(const Access& before) const;
+  bool work_ordered(std::uint32_t before) const;
+  std::uint32_t pair_stamp(std::uint32_t a, std::uint32_t b) const;
+
+  void report(const char* check, const Request& request, const std::string& what,
+              const Access* before = nullptr);
+  [[noreturn]] void stop(const char* check, const Request& request, const std::string& what);
+  std::string name_of(std::uint64_t block, std::uint32_t thread) const;
+  std::string describe(const Access& access, bool wrote) const;
+  std::string place(const void* address, const Space& space) const;
+  std::string bounds_of(const char* address) const;
+
+  std::mutex mutex_;
+  // The running piece of work.
+  std::vector<Work> works_{1};  // by number; 0 is none
+  std::uint32_t work_ = 0;
+  Clock clock_;
+  int device_ = 0;
+  const Launch* launch_ = nullptr;
+  const char *parameters_begin_ = nullptr, *parameters_end_ = nullptr;
+  // The running block.
+  std::uint32_t block_ = 0, thread_ = 0, tag_ = 0;
+  std::uint32_t stamp_ = 1;          // counts barriers and warp syncs, never back
+  std::uint32_t barrier_stamp_ = 0;  // of the last barrier of this block
+  struct WarpSync {
+    std::uint32_t all = 0;             // stamp of the last sync of all lanes
+    std::vector<std::uint32_t> pairs;  // 32 x 32; empty: no sync of some lanes only
+  };
+  std::vector<WarpSync> warps_;
+  struct DeviceBlock {
+    std::size_t bytes = 0;
+    bool live = false;
+  };
+  std::map<int, std::unique_ptr<Shadow>> global_;
+  std::map<const char*, DeviceBlock> blocks_;  // of device memory, by first byte, the last one there
+  // Shared memory: the thread-local storage of the program, and one dynamic array.
+  ThreadLocalBlock locals_;
+  std::unique_ptr<Shadow> static_shared_, dynamic_shared_;
+  std::vector<std::int32_t> local_at_;  // which of thread_locals() each byte is of, or -1
+  const char* dynamic_begin_ = nullptr;
+  struct Seen {
+    CodeOffset site, before;
+    const char* check;
+    bool operator<(const Seen& other) const {
+      return std::tie(site, before, check) < std::tie(other.site, other.before, other.check);
+    }
+  };
+  std::set<Seen> seen_;  // reported already
+  std::optional<Site> removed_;
+  std::vector<Site> visited_;
+  std::size_t reported_ = 0;  // in this piece of work
+};
+
+}  // namespace warpline::emu::check

@@ -1,0 +1,38 @@
+// What the running program's own file says: source lines of code addresses, and the shared memory of kernels,
+// which is thread-local storage with a name and a size in the symbol table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warpline::emu::check {
+
+// A code address, relative to where the program was loaded. Fits the first 4 GiB.
+using CodeOffset = std::uint32_t;
+CodeOffset code_offset(const void* return_address);
+
+// "kernels/cuda/gemm_3_shared_tile.cu:22"; where a call was inlined, the innermost place. Needs addr2line of
+// binutils; without it, the offset.
+std::string source_line(CodeOffset offset);
+
+struct ThreadLocal {
+  std::string name;  // demangled
+  std::size_t offset = 0, bytes = 0;
+};
+
+// Of the main program, in the order of their offsets.
+const std::vector<ThreadLocal>& thread_locals();
+
+// Is it a variable or constant of the main program, or of a library?
+bool is_program_data(const void* address);
+
+// The calling thread's block of them.
+struct ThreadLocalBlock {
+  char* begin = nullptr;
+  std::size_t bytes = 0;
+};
+ThreadLocalBlock thread_local_block();
+
+}  // namespace warpline::emu::check

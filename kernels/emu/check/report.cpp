@@ -1,0 +1,65 @@
+#include "kernels/emu/check/report.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "kernels/emu/check/checker.h"
+
+namespace warpline::emu::check {
+
+namespace {
+
+constexpr int kExitStatus = 1;
+
+std::mutex mutex;
+std::size_t count = 0;
+bool capturing = false;
+std::vector<Report> captured;
+
+void fail_at_exit() {
+  if (reports() == 0) return;
+  fmt::print(stderr, "========= {} reports\n", reports());
+  std::fflush(nullptr);
+  _exit(kExitStatus);
+}
+
+}  // namespace
+
+void add(Report report) {
+  const std::lock_guard lock(mutex);
+  if (capturing) {
+    captured.push_back(std::move(report));
+    return;
+  }
+  if (count++ == 0) std::atexit(fail_at_exit);
+  fmt::print(stderr, "{}", report.text);
+}
+
+std::size_t reports() {
+  const std::lock_guard lock(mutex);
+  return count;
+}
+
+Capture::Capture() {
+  const std::lock_guard lock(mutex);
+  capturing = true;
+  Checker::instance().forget_reports();
+  captured.clear();
+}
+
+Capture::~Capture() {
+  const std::lock_guard lock(mutex);
+  capturing = false;
+}
+
+std::vector<Report> Capture::take() {
+  const std::lock_guard lock(mutex);
+  return std::exchange(captured, {});
+}
+
+}  // namespace warpline::emu::check

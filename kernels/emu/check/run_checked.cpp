@@ -1,0 +1,29 @@
+#include "kernels/emu/check/run_checked.h"
+
+#include <fmt/core.h>
+
+#include "kernels/emu/check/checker.h"
+#include "kernels/emu/check/report.h"
+
+namespace warpline::emu::check {
+
+void run_checked(Launch& launch, const KernelCall& call, int device, const Moment& moment) {
+  static thread_local Block block;
+  Checker& checker = Checker::instance();
+  const std::lock_guard lock(checker.mutex());
+  checker.begin_work(launch.kernel, device, moment);
+  launch.watcher = &checker;
+  checker.begin_kernel(launch, call.parameters.get(), call.parameter_bytes);
+  try {
+    for (std::uint64_t i = 0; i < launch.grid.count(); ++i) block.run(launch, block_in_order(launch, i));
+  } catch (const KernelError& error) {
+    checker.end_kernel();
+    // What the block found by itself: divergence, shuffles, no progress.
+    if (checker.reported() == 0) add({"synccheck", fmt::format("========= synccheck: {}\n", error.what())});
+    throw;
+  }
+  checker.end_kernel();
+  checker.end_work(moment);
+}
+
+}  // namespace warpline::emu::check

@@ -1,0 +1,146 @@
+#include "kernels/emu/memory.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include <sys/mman.h>
+
+#include "kernels/error.h"
+
+namespace warpline::emu {
+
+namespace {
+
+std::size_t round_up(std::size_t bytes) {
+  return (bytes + DeviceMemory::kAlignment - 1) / DeviceMemory::kAlignment * DeviceMemory::kAlignment;
+}
+
+std::size_t wanted_capacity() {
+  constexpr std::size_t kDefault = std::size_t{4} << 30, kLeast = 4096;
+  const char* text = std::getenv("WARPLINE_EMU_MEMORY");
+  if (text == nullptr) return kDefault;
+  const std::string_view digits = text;
+  std::size_t bytes = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+  if (error != std::errc{} || end != digits.data() + digits.size() || bytes < kLeast) {
+    fail<ValueError>(
+        "emu",
+        "WARPLINE_EMU_MEMORY is the size of a virtual device's memory in bytes, at least {}: it is '{}'",
+        kLeast, digits);
+  }
+  return bytes;
+}
+
+// One range for all devices, side by side.
+class Devices {
+ public:
+  Devices() : capacity_(wanted_capacity() / kPage * kPage) {
+    void* range =
+        mmap(nullptr, kDevices * capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) fail_to_reserve(kDevices * capacity_);
+    base_ = static_cast<std::byte*>(range);
+  }
+  ~Devices() { munmap(base_, kDevices * capacity_); }
+  Devices(const Devices&) = delete;
+  Devices& operator=(const Devices&) = delete;
+
+  DeviceMemory& at(int index) {
+    if (index < 0 || index >= kDevices) {
+      fail<DeviceError>("emu", "virtual devices are emu:0 to emu:{}: there is no emu:{}", kDevices - 1,
+                        index);
+    }
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<DeviceMemory>& memory = memories_[static_cast<std::size_t>(index)];
+    if (!memory) {
+      std::byte* const base = base_ + static_cast<std::size_t>(index) * capacity_;
+      if (mprotect(base, capacity_, PROT_READ | PROT_WRITE) != 0) fail_to_reserve(capacity_);
+      memory = std::make_unique<DeviceMemory>(base, capacity_);
+    }
+    return *memory;
+  }
+
+  int index_of(const void* address) const {
+    const auto* const byte = static_cast<const std::byte*>(address);
+    if (byte < base_ || byte >= base_ + kDevices * capacity_) return -1;
+    return static_cast<int>(static_cast<std::size_t>(byte - base_) / capacity_);
+  }
+
+ private:
+  static constexpr int kDevices = 64;
+  static constexpr std::size_t kPage = 4096;
+
+  [[noreturn]] static void fail_to_reserve(std::size_t bytes) {
+    fail<Failure>(
+        "emu",
+        "the host gives no {} bytes of addresses for virtual devices ({}); set WARPLINE_EMU_MEMORY to less",
+        bytes, std::strerror(errno));
+  }
+
+  std::size_t capacity_;
+  std::byte* base_ = nullptr;
+  std::mutex mutex_;
+  std::array<std::unique_ptr<DeviceMemory>, kDevices> memories_;
+};
+
+Devices& devices() {
+  static Devices instance;
+  return instance;
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(std::byte* base, std::size_t bytes) : base_(base), bytes_(bytes) {
+  free_[0] = bytes_;
+}
+
+void* DeviceMemory::allocate(std::size_t bytes) {
+  if (bytes > bytes_) return nullptr;
+  const std::size_t wanted = round_up(bytes + 1);
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::find_if(free_.begin(), free_.end(), [&](const auto& range) { return range.second >= wanted; });
+  if (found == free_.end()) return nullptr;
+  const auto [offset, size] = *found;
+  free_.erase(found);
+  if (size > wanted) free_[offset + wanted] = size - wanted;
+  taken_[offset] = wanted;
+  return base_ + offset;
+}
+
+bool DeviceMemory::release(void* data) {
+  const std::lock_guard lock(mutex_);
+  const auto found = taken_.find(offset(data));
+  if (found == taken_.end()) return false;
+  auto [offset, size] = *found;
+  taken_.erase(found);
+  auto after = free_.lower_bound(offset);
+  if (after != free_.end() && after->first == offset + size) {
+    size += after->second;
+    after = free_.erase(after);
+  }
+  if (after != free_.begin() && std::prev(after)->first + std::prev(after)->second == offset) {
+    std::prev(after)->second += size;
+  } else {
+    free_[offset] = size;
+  }
+  return true;
+}
+
+std::size_t DeviceMemory::used() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t bytes = 0;
+  for (const auto& [offset, size] : taken_) bytes += size;
+  return bytes;
+}
+
+DeviceMemory& device_memory(int index) { return devices().at(index); }
+
+int device_of(const void* address) { return devices().index_of(address); }
+
+}  // namespace warpline::emu

@@ -1,0 +1,24 @@
+// Where in a kernel's source a call stands. std::source_location is missing in clang 14.
+#pragma once
+
+#include <cstring>
+#include <string>
+
+#include <fmt/core.h>
+
+namespace warpline::emu {
+
+struct Site {
+  const char* file = "";
+  int line = 0;
+
+  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+  bool operator==(const Site& other) const {
+    return line == other.line && (file == other.file || std::strcmp(file, other.file) == 0);
+  }
+  std::string to_string() const { return fmt::format("{}:{}", file, line); }
+};
+
+}  // namespace warpline::emu

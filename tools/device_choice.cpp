@@ -1,0 +1,22 @@
+#include "tools/device_choice.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "kernels/error.h"
+
+namespace warpline::tools {
+
+Device choose_device(const std::string& text, bool check) {
+  Device device = parse_device(text);
+  const char* const variable = std::getenv("WARPLINE_CHECK");
+  const bool wanted = check || (variable != nullptr && variable == std::string_view("1"));
+  if (device.kind == DeviceKind::Emu && wanted) device.kind = DeviceKind::EmuChecked;
+  if (check && device.kind != DeviceKind::EmuChecked) {
+    fail<ValueError>("--check", "only the kernels of emu can be checked: the device is {}; use --device emu",
+                     text);
+  }
+  return device;
+}
+
+}  // namespace warpline::tools
