@@ -43,7 +43,7 @@ TEST_CASE("an op and its gradients are computed from a file", "[op]") {
                 tensor<float>(context, "other", {10, 20, 30}, {3}),
                 tensor<float>(context, "grad_output", {1, 1, 1, 1, 1, 1}, {2, 3})};
   write_safetensors(folder / "in", in);
-  for (const char* device : {"cpu", "ref"}) {
+  for (const char* device : {"cpu", "ref", "emu", "emu --check"}) {
     const ProgramResult result =
         op(fmt::format("mul '{}' '{}' --device {}", folder / "in", folder / "out", device));
     INFO(result.errors);
@@ -72,6 +72,25 @@ TEST_CASE("a refused op writes nothing", "[op]") {
     CHECK(result.status == 2);
     CHECK(!result.errors.empty());
     CHECK(folder.entries() == 1);
+  }
+}
+
+TEST_CASE("a target out of range is refused on every device, and nothing is written", "[op]") {
+  Context context;
+  const TemporaryFolder folder;
+  SafetensorsFile in;
+  in.tensors = {tensor<float>(context, "input", {1, 2, 3, 4}, {2, 2}),
+                tensor<std::int64_t>(context, "target", {1, 5}, {2})};
+  write_safetensors(folder / "in", in);
+  for (const char* device : {"cpu", "ref", "emu", "emu --check"}) {
+    for (const char* name : {"nll_loss", "cross_entropy"}) {
+      const ProgramResult result =
+          op(fmt::format("{} '{}' '{}' --device {}", name, folder / "in", folder / "out", device));
+      INFO(name << " " << device);
+      CHECK(result.status == 2);
+      CHECK(result.errors.find("row 1 holds 5, for 2 classes") != std::string::npos);
+      CHECK(folder.entries() == 1);
+    }
   }
 }
 
