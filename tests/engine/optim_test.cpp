@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
 
+#include "engine/autograd.h"
+#include "engine/ops/nll_loss.h"
 #include "engine/optim/adam.h"
 #include "engine/optim/sgd.h"
 #include "kernels/error.h"
@@ -60,6 +62,24 @@ std::vector<double> varied(Context& context, const Options& options) {
 }
 
 }  // namespace
+
+TEST_CASE("a bad target stops the run before any parameter is updated", "[optim][nll_loss]") {
+  on_each_device("bad target, then a step", [](Context& context) {
+    Parameter parameter;
+    parameter.name = "w";
+    parameter.value = make(context, {1, 2, 3}, {1, 3}).set_requires_grad();
+    Sgd optimizer({&parameter}, SgdOptions{.lr = .1});
+    // `ref` and `cpu` tell at the loss, a device at the step's synchronisation.
+    const auto step = [&] {
+      const Tensor target = make(context, {7}, {1}, DType::Int64);
+      const Tensor loss = nll_loss(context, parameter.value, target);
+      backward(context, {loss}, {Tensor::full(context, {}, 1.0)});
+      optimizer.step(context);
+    };
+    CHECK_THAT(error_of<ValueError>(step), Catch::Contains("row 0 holds 7, for 3 classes"));
+    CHECK(values(parameter.value) == std::vector<double>{1, 2, 3});
+  });
+}
 
 TEST_CASE("SGD with momentum, dampening and Nesterov gives PyTorch's sequences", "[optim][sgd]") {
   on_each_device("sgd sequences", [](Context& context) {
