@@ -37,7 +37,8 @@ warpline_switch_fiber:
 FiberContext make_context(void* top, std::size_t, void (*body)()) {
   constexpr std::uintptr_t kAlignment = 16;
   constexpr int kRegisters = 6;
-  auto* stack = reinterpret_cast<void**>(reinterpret_cast<std::uintptr_t>(top) & ~(kAlignment - 1));
+  auto* stack =
+      reinterpret_cast<void**>(static_cast<char*>(top) - reinterpret_cast<std::uintptr_t>(top) % kAlignment);
   *--stack = nullptr;  // the return address that body has not; it aligns the stack as a call does
   *--stack = reinterpret_cast<void*>(body);
   for (int i = 0; i < kRegisters; ++i) *--stack = nullptr;

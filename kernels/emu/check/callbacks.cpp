@@ -86,24 +86,24 @@ void* warpline_check_memset(void* to, int value, std::size_t bytes) {
 #define WARPLINE_CHECK_FETCH(bits, name, builtin)                                                 \
   std::uint##bits##_t warpline_check_atomic##bits##_##name(volatile std::uint##bits##_t* address, \
                                                            std::uint##bits##_t value, int) {      \
-    check_atomic(address, bits / 8, true, __builtin_return_address(0));                           \
+    check_atomic(address, (bits) / 8, true, __builtin_return_address(0));                         \
     return builtin(address, value, __ATOMIC_SEQ_CST);                                             \
   }
 #define WARPLINE_CHECK_EXCHANGE(bits, name)                                                                  \
   int warpline_check_atomic##bits##_compare_exchange_##name(volatile std::uint##bits##_t* address,           \
                                                             std::uint##bits##_t* expected,                   \
                                                             std::uint##bits##_t value, int, int) {           \
-    check_atomic(address, bits / 8, true, __builtin_return_address(0));                                      \
+    check_atomic(address, (bits) / 8, true, __builtin_return_address(0));                                    \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }
 #define WARPLINE_CHECK_BITS(bits)                                                                            \
   std::uint##bits##_t warpline_check_atomic##bits##_load(const volatile std::uint##bits##_t* address, int) { \
-    check_atomic(address, bits / 8, false, __builtin_return_address(0));                                     \
+    check_atomic(address, (bits) / 8, false, __builtin_return_address(0));                                   \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                       \
   }                                                                                                          \
   void warpline_check_atomic##bits##_store(volatile std::uint##bits##_t* address, std::uint##bits##_t value, \
                                            int) {                                                            \
-    check_atomic(address, bits / 8, true, __builtin_return_address(0));                                      \
+    check_atomic(address, (bits) / 8, true, __builtin_return_address(0));                                    \
     __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                      \
   }                                                                                                          \
   WARPLINE_CHECK_FETCH(bits, exchange, __atomic_exchange_n)                                                  \
@@ -118,7 +118,7 @@ void* warpline_check_memset(void* to, int value, std::size_t bytes) {
   std::uint##bits##_t warpline_check_atomic##bits##_compare_exchange_val(                                    \
       volatile std::uint##bits##_t* address, std::uint##bits##_t expected, std::uint##bits##_t value, int,   \
       int) {                                                                                                 \
-    check_atomic(address, bits / 8, true, __builtin_return_address(0));                                      \
+    check_atomic(address, (bits) / 8, true, __builtin_return_address(0));                                    \
     __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     return expected;                                                                                         \
   }
