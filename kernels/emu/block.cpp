@@ -4,6 +4,9 @@
 #include <bit>
 #include <cstdlib>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "kernels/emu/index.h"
@@ -39,6 +42,45 @@ std::string_view to_string(WarpOp op) {
 
 }  // namespace
 
+namespace {
+
+// On the heap, and known to the program as a whole: a leak checker may not look into the thread-local storage
+// of others.
+class OwnBlock {
+ public:
+  OwnBlock() : block_(std::make_shared<Block>()) {
+    const std::lock_guard lock(mutex());
+    all().insert(block_);
+  }
+  ~OwnBlock() {
+    const std::lock_guard lock(mutex());
+    all().erase(block_);
+  }
+  OwnBlock(const OwnBlock&) = delete;
+  OwnBlock& operator=(const OwnBlock&) = delete;
+  Block& get() { return *block_; }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  static std::set<std::shared_ptr<Block>>& all() {
+    static auto* const instance =
+        new std::set<std::shared_ptr<Block>>;  // threads may end after static objects
+    return *instance;
+  }
+
+  std::shared_ptr<Block> block_;
+};
+
+}  // namespace
+
+Block& Block::of_this_thread() {
+  static thread_local OwnBlock own;
+  return own.get();
+}
+
 Block::Block() = default;
 Block::~Block() = default;
 
@@ -46,6 +88,8 @@ Block& Block::current() {
   if (current_block == nullptr) fail<KernelError>("emu", "this can be called by a kernel's threads only");
   return *current_block;
 }
+
+void* Block::dynamic_shared() const { return dynamic_shared_.get(); }
 
 bool Block::runs() { return current_block != nullptr; }
 

@@ -56,6 +56,8 @@ class Block {
   // Throws KernelError. The block can run another launch afterwards.
   void run(const Launch& launch, uint3 index);
 
+  // Fibers belong to an OS thread, and are kept for its next launch.
+  static Block& of_this_thread();
   // The block that runs on this OS thread. KernelError outside a kernel.
   static Block& current();
   static bool runs();  // does one, on this OS thread?
@@ -63,7 +65,7 @@ class Block {
   // For the running CUDA thread.
   void barrier(Site site);            // __syncthreads
   std::uint64_t meet(WarpCall call);  // warp primitives; what this lane takes away
-  void* dynamic_shared() { return dynamic_shared_.get(); }
+  void* dynamic_shared() const;
   // Ends the block: the thread did what cannot be carried out.
   [[noreturn]] void abandon(std::string why);
 

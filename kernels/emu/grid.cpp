@@ -49,8 +49,6 @@ uint3 block_in_order(const Launch& launch, std::uint64_t i) {
 }
 
 void run_grid(const Launch& launch, ThreadPool& pool) {
-  // Fibers and shared memory belong to an OS thread, and are kept for its next launch.
-  static thread_local Block block;
   const std::uint64_t blocks = launch.grid.count();
   constexpr std::uint64_t kMostPieces = 256;
   const auto pieces = static_cast<std::int64_t>(std::min(blocks, kMostPieces));
@@ -63,7 +61,7 @@ void run_grid(const Launch& launch, ThreadPool& pool) {
     const std::uint64_t end = begin + blocks / of + (share < blocks % of ? 1 : 0);
     for (std::uint64_t i = begin; i < end && i < failed_at; ++i) {
       try {
-        block.run(launch, block_in_order(launch, i));
+        Block::of_this_thread().run(launch, block_in_order(launch, i));
       } catch (const KernelError&) {
         const std::scoped_lock lock(mutex);
         if (i < failed_at) {

@@ -8,7 +8,7 @@
 namespace warpline::emu::check {
 
 void run_checked(Launch& launch, const KernelCall& call, int device, const Moment& moment) {
-  static thread_local Block block;
+  Block& block = Block::of_this_thread();
   Checker& checker = Checker::instance();
   const std::lock_guard lock(checker.mutex());
   checker.begin_work(launch.kernel, device, moment);
