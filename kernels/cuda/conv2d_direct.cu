@@ -1,6 +1,7 @@
 // Convolution from its definition: a thread computes one cell of y or dx. For any shape; best where a cell's
 // sum is short, so that a tile of a matrix product would be padding for the most part.
-#include "kernels/cuda/device/block_sum.h"
+#include "kernels/cuda/device/block_reduce.h"
+#include "kernels/cuda/device/block_sums.h"
 #include "kernels/cuda/device/index.h"
 #include "kernels/cuda/device/window.h"
 #include "kernels/cuda/kernels.h"
@@ -110,14 +111,13 @@ __global__ void conv2d_backward_weight_direct_kernel(const T* dy, const T* x, T*
 // A block a filter.
 template <class T>
 __global__ void conv2d_backward_bias_kernel(const T* dy, T* dbias, ConvShape shape) {
-  __shared__ T shared[1][kThreads];
   const std::int64_t filter = blockIdx.x;
   T sum = 0;
   for (Odometer place(threadIdx.x, kThreads, 1, shape.places); place.at().first < shape.batch;
        place.advance()) {
     sum += dy[(place.at().first * shape.filters + filter) * shape.places + place.at().last];
   }
-  sum = block_sum(sum, shared);
+  sum = block_reduce<kThreads>(sum, Plus{});
   if (threadIdx.x == 0) dbias[filter] = sum;
 }
 

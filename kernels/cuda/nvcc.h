@@ -9,7 +9,8 @@
 
 namespace warpline::kernels::WARPLINE_CUDA_TARGET {
 
-// Throws Failure with CUDA's words for a launch that was refused; kernels/cuda/runtime.cu.
+// Throws Failure with CUDA's words for a launch that was refused; the runtime of target `cuda`, which
+// is still to come, defines it.
 void check_launch(const char* kernel);
 
 template <auto Kernel, class... Arguments>

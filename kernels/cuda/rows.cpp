@@ -48,7 +48,7 @@ void add_rows_of_a_ring(std::vector<Row>& rows) {
   add_row<Conv2dBackwardWeight>(rows, "direct", dtype, typed<&target::conv2d_backward_weight_direct<T>>);
   add_row<Conv2dBackwardWeight>(rows, "implicit_gemm", dtype, typed<&target::conv2d_backward_weight_tiles<T>>,
                                 supports<&target::conv2d_backward_weight_tiles_supports>);
-  add_row<Conv2dBackwardBias>(rows, "block_sum", dtype, typed<&target::conv2d_backward_bias<T>>);
+  add_row<Conv2dBackwardBias>(rows, "block", dtype, typed<&target::conv2d_backward_bias<T>>);
 
   add_row<ReluForward>(rows, "grid_stride", dtype, typed<&target::relu_forward<T>>);
   add_row<ReluBackward>(rows, "grid_stride", dtype, typed<&target::relu_backward<T>>);

@@ -40,10 +40,6 @@ std::string_view to_string(WarpOp op) {
   return "";
 }
 
-}  // namespace
-
-namespace {
-
 // On the heap, and known to the program as a whole: a leak checker may not look into the thread-local storage
 // of others.
 class OwnBlock {

@@ -14,6 +14,7 @@
 
 #include "engine/storage.h"
 #include "kernels/error.h"
+#include "kernels/runtime.h"
 #include "tests/support/skip.h"
 
 using namespace warpline;
@@ -180,4 +181,47 @@ TEST_CASE("a storage outlives everything but its last owner, and its allocator w
     CHECK(storage.allocator().stats().live_bytes == 10);
   }
   CHECK(Storage::live() == live);
+}
+
+TEST_CASE("a block that another stream still reads waits for it before it is used again",
+          "[allocator][emu]") {
+  const Device device{DeviceKind::Emu, 0};
+  Runtime& emu = runtime(device.kind);
+  const auto allocator = make_allocator(device);
+  DeviceStream first(device, 1, allocator), second(device, 1, allocator);
+  for (const bool recorded : {true, false}) {
+    const int old_value = 7, new_value = 8;
+    int seen = 0;
+    void* const block = allocator->allocate(sizeof(int), first.stream());
+    void* const copy = allocator->allocate(sizeof(int), second.stream());
+    emu.host_to_device(block, &old_value, sizeof(int), first.stream());
+    first.synchronize();
+    emu.device_to_device(copy, block, sizeof(int), second.stream());  // has not run yet
+    if (recorded) allocator->record_use(block, second.stream());
+    allocator->deallocate(block, sizeof(int), first.stream());
+    void* const again = allocator->allocate(sizeof(int), first.stream());
+    CHECK(again == block);
+    emu.host_to_device(again, &new_value, sizeof(int), first.stream());
+    first.synchronize();
+    second.synchronize();
+    emu.device_to_host(&seen, copy, sizeof(int));
+    CHECK(seen == (recorded ? old_value : new_value));  // the order is the record's doing
+    allocator->deallocate(again, sizeof(int), first.stream());
+    allocator->deallocate(copy, sizeof(int), second.stream());
+  }
+}
+
+TEST_CASE("blocks of a stream that has ended are anybody's", "[allocator][emu]") {
+  const Device device{DeviceKind::Emu, 0};
+  const auto allocator = make_allocator(device);
+  void* block = nullptr;
+  {
+    const DeviceStream ended(device, 1, allocator);
+    block = allocator->allocate(100, ended.stream());
+    allocator->deallocate(block, 100, ended.stream());
+  }
+  const DeviceStream other(device, 1, allocator);
+  CHECK(allocator->allocate(100, other.stream()) == block);
+  CHECK(allocator->stats().system_allocations == 1);
+  allocator->deallocate(block, 100, other.stream());
 }

@@ -100,6 +100,32 @@ TEST_CASE("a barrier separates writes from reads in every order", "[emu]") {
   CHECK(wrong_without == kSeeds);
 }
 
+TEST_CASE("atomics change what is there, and return what was", "[emu][atomic]") {
+  unsigned word = 12;
+  CHECK(atomicAdd(&word, 3U) == 12);
+  CHECK(atomicSub(&word, 5U) == 15);
+  CHECK(atomicMin(&word, 7U) == 10);
+  CHECK(atomicMin(&word, 9U) == 7);
+  CHECK(atomicMax(&word, 12U) == 7);
+  CHECK(atomicAnd(&word, 6U) == 12);
+  CHECK(atomicOr(&word, 3U) == 4);
+  CHECK(atomicXor(&word, 5U) == 7);
+  CHECK(atomicExch(&word, 1U) == 2);
+  CHECK(atomicCAS(&word, 2U, 9U) == 1);
+  CHECK(atomicCAS(&word, 1U, 9U) == 1);
+  CHECK(atomicInc(&word, 10U) == 9);
+  CHECK(atomicInc(&word, 10U) == 10);
+  CHECK(atomicDec(&word, 10U) == 0);
+  CHECK(atomicDec(&word, 5U) == 10);
+  CHECK(word == 5);
+  double sum = 0.5;
+  CHECK(atomicAdd(&sum, 0.25) == 0.5);
+  CHECK(sum == 0.75);
+  int total = 0;
+  run({8}, {100}, 5, [&] { atomicAdd(&total, 1); });
+  CHECK(total == 800);
+}
+
 TEST_CASE("whichever thread arrives last may go on first", "[emu]") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     for (const unsigned threads : {1U, 2U, 3U}) {

@@ -13,6 +13,7 @@
 #include "kernels/runtime.h"
 #include "tests/planted/faults.h"
 #include "tests/support/kernel_rows.h"
+#include "tests/support/run_program.h"
 
 using namespace warpline;
 using namespace warpline::test;
@@ -139,6 +140,23 @@ TEST_CASE("a race tells both lines, the array and the seed that repeats it", "[e
                        Catch::Contains("in kernel reverse_tiles<false, true>"));
   const std::size_t first = text.find("faults.cu:");
   CHECK(text.find("faults.cu:", first + 1) != std::string::npos);
+}
+
+// Run by the next test, as a program of its own.
+TEST_CASE("a program that goes on after a report", "[.report]") {
+  const CheckedStream stream;
+  const DeviceArray in(stream), out(stream);
+  in.fill();
+  planted_faults().front().run(true, in.data(), out.data(), stream.get());
+  CHECK(!stream.wait().empty());
+}
+
+TEST_CASE("a report makes the exit status non-zero, whatever the program returns", "[emu][check]") {
+  const ProgramResult result =
+      run_program(fmt::format("'{}/tests/kernels_emu_check_test' '[.report]'", WARPLINE_BUILD_ROOT));
+  CHECK(result.status == 1);
+  CHECK_THAT(result.out, Catch::Contains("1 passed, 0 failed"));
+  CHECK_THAT(result.errors, Catch::Contains("========= racecheck") && Catch::Contains("reports"));
 }
 
 TEST_CASE("a stream that does not wait for another's work is a race", "[emu][check]") {

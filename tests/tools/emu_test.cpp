@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -13,8 +14,10 @@
 #include "tests/support/run_json.h"
 
 using Catch::Matchers::Contains;
+using warpline::test::read_json;
 using warpline::test::run_json;
 using warpline::test::run_program;
+using warpline::test::TemporaryFolder;
 
 namespace {
 
@@ -69,6 +72,20 @@ TEST_CASE("a checked step of training reports nothing and changes nothing", "[em
     const nlohmann::json checked = train_json(common + how);  // status 0: no report
     CHECK(checked["parameters_sha256"] == fast["parameters_sha256"]);
     CHECK(checked["flags"]["check"] == true);
+  }
+}
+
+TEST_CASE("WARPLINE_CHECK=1 asks for the checks of emu, and of nothing else", "[emu][check]") {
+  for (const auto& [device, checked] : {std::pair{"emu", true}, std::pair{"cpu", false}}) {
+    const TemporaryFolder folder;
+    const std::string file = folder / "run.json";
+    const auto result =
+        run_program(fmt::format("WARPLINE_CHECK=1 '{}' train --data builtin --model mlp --steps 1 "
+                                "--batch-size 4 --device {} --json '{}'",
+                                WARPLINE_PROGRAM, device, file));
+    INFO(result.errors);
+    REQUIRE(result.status == 0);
+    CHECK(read_json(file)["flags"]["check"] == checked);
   }
 }
 

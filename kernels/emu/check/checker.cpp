@@ -76,10 +76,6 @@ void Checker::copy_within(const void* to, const void* from, std::size_t bytes) {
   access({.address = to, .bytes = bytes, .writes = true, .aligned = false});
 }
 
-void Checker::copy_out(const void* from, std::size_t bytes) {
-  access({.address = from, .bytes = bytes, .aligned = false});
-}
-
 // ---- the running kernel ----
 
 void Checker::begin_kernel(const Launch& launch, const void* parameters, std::size_t parameter_bytes) {

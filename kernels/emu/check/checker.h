@@ -51,7 +51,6 @@ class Checker final : public Watcher {
   void forget_reports() { seen_.clear(); }
   void copy_in(const void* to, std::size_t bytes);  // from the host, or zeros
   void copy_within(const void* to, const void* from, std::size_t bytes);
-  void copy_out(const void* from, std::size_t bytes);
 
   // Kernels.
   void begin_kernel(const Launch& launch, const void* parameters, std::size_t parameter_bytes);
