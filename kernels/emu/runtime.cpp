@@ -93,7 +93,7 @@ class CheckedRuntime final : public EmuRuntime {
       check::Checker& checker = check::Checker::instance();
       const std::lock_guard lock(checker.mutex());
       checker.disclaim(stream.device.index, data, bytes);
-      std::memset(data, 0xff, bytes);
+      if (!poisons()) std::memset(data, 0xff, bytes);  // else poison() does, past the bytes asked for as well
     });
     EmuRuntime::disclaim(data, bytes, stream);
   }
