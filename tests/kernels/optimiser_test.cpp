@@ -2,7 +2,7 @@
 #include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/sizes.h"
-#include "tests/support/tolerance.h"
+#include "kernels/tolerance.h"
 
 using namespace warpline;
 using namespace warpline::test;
