@@ -1,5 +1,5 @@
-// The gradient of NLL on log-softmax by the logits, in one pass: weight * dloss * (softmax - one hot). The two
-// backward kernels that it stands for write a matrix of zeros with one number a row, and read it again.
+// The gradient of NLL on log-softmax by the logits, in one pass: weight * dloss * (softmax - one hot). The
+// two backward kernels that it stands for write a matrix of zeros with one number a row, and read it again.
 #include <cmath>
 
 #include "kernels/cuda/device/index.h"
@@ -45,8 +45,7 @@ void cross_entropy_backward(const T* dloss, const T* log_probability, const std:
 
 template void cross_entropy_backward<float>(const float*, const float*, const std::int64_t*, const float*,
                                             const float*, float*, const NllArgs&, const Stream&);
-template void cross_entropy_backward<double>(const double*, const double*, const std::int64_t*,
-                                             const double*, const double*, double*, const NllArgs&,
-                                             const Stream&);
+template void cross_entropy_backward<double>(const double*, const double*, const std::int64_t*, const double*,
+                                             const double*, double*, const NllArgs&, const Stream&);
 
 }  // namespace warpline::kernels::WARPLINE_CUDA_TARGET

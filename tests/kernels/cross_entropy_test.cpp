@@ -4,10 +4,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "kernels/tolerance.h"
 #include "tests/support/kernel_rows.h"
 #include "tests/support/options.h"
 #include "tests/support/random_values.h"
-#include "kernels/tolerance.h"
 
 using namespace warpline;
 using namespace warpline::test;
@@ -47,12 +47,14 @@ TEMPLATE_TEST_CASE("softmax less one hot, weighted", "[cross_entropy]", float, d
 TEMPLATE_TEST_CASE("an ignored row and a target out of range get 0, whatever the row holds",
                    "[cross_entropy]", float, double) {
   const TestType inf = kInfOf<TestType>, nan = kNaNOf<TestType>, half = static_cast<TestType>(-std::log(2.0));
-  for (const std::int64_t unused : {std::int64_t{-7}, std::int64_t{-1}, std::int64_t{2}, std::int64_t{1} << 40}) {
+  for (const std::int64_t unused :
+       {std::int64_t{-7}, std::int64_t{-1}, std::int64_t{2}, std::int64_t{1} << 40}) {
     INFO("target " << unused);
-    check_rows<TestType>({3, 2, 1, -7, Reduction::Sum}, {nan, -inf, half, half, nan, nan}, {unused, 1, unused}, {3, 1},
-                         1, {0, 0, 0.5, -0.5, 0, 0});
+    check_rows<TestType>({3, 2, 1, -7, Reduction::Sum}, {nan, -inf, half, half, nan, nan},
+                         {unused, 1, unused}, {3, 1}, 1, {0, 0, 0.5, -0.5, 0, 0});
   }
-  check_rows<TestType>({1, 2, 1, 1, Reduction::Sum}, {half, half}, {1}, {}, 1, {0, 0});  // a class may be ignored
+  check_rows<TestType>({1, 2, 1, 1, Reduction::Sum}, {half, half}, {1}, {}, 1,
+                       {0, 0});  // a class may be ignored
 }
 
 TEMPLATE_TEST_CASE("-inf off target gets 0; a mean of total weight 0 is NaN in its rows", "[cross_entropy]",
@@ -78,7 +80,8 @@ TEMPLATE_TEST_CASE("every row of cross_entropy equals ref, and the two gradients
         const Stream& host = stream_of(DeviceKind::Ref, 1);
         const auto x = random_values<TestType>(count, Data::Reals, 1);
         Guarded<TestType> y(count);
-        const auto softmax = kernels::kernel<kernels::LogSoftmaxForward>(DeviceKind::Ref, dtype_of<TestType>, shape);
+        const auto softmax =
+            kernels::kernel<kernels::LogSoftmaxForward>(DeviceKind::Ref, dtype_of<TestType>, shape);
         softmax(x.data(), y.data(), shape, host);
         auto weights = random_values<TestType>(shape.classes, Data::Reals, 2);
         for (TestType& weight : weights) weight = std::abs(weight);
