@@ -29,9 +29,10 @@ Row row(std::string_view variant, DeviceKind target, DType dtype, typename Op::F
   return {Op::name, variant, target, dtype, reinterpret_cast<void (*)()>(function), supports};
 }
 
-std::vector<Row> ref_rows();  // kernels/ref/rows.cpp
-std::vector<Row> cpu_rows();  // kernels/cpu/rows.cpp
-std::vector<Row> emu_rows();  // kernels/cuda/rows.cpp
+std::vector<Row> ref_rows();   // kernels/ref/rows.cpp
+std::vector<Row> cpu_rows();   // kernels/cpu/rows.cpp
+std::vector<Row> cuda_rows();  // kernels/cuda/rows.cpp; none in a build without nvcc
+std::vector<Row> emu_rows();
 std::vector<Row> emu_checked_rows();
 
 // Every row of every target that is built in, in dispatch order.
