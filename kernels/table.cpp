@@ -33,7 +33,7 @@ namespace {
 const std::vector<Row>& table() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all = ref_rows();
-    for (const auto& rows_of_target : {cpu_rows(), emu_rows(), emu_checked_rows()}) {
+    for (const auto& rows_of_target : {cpu_rows(), cuda_rows(), emu_rows(), emu_checked_rows()}) {
       all.insert(all.end(), rows_of_target.begin(), rows_of_target.end());
     }
     return all;

@@ -37,9 +37,10 @@ Row row(std::string_view variant, DeviceKind target, DType dtype, typename Op::F
           [](const void* args) { return flops(Op{}, *static_cast<const typename Op::Args*>(args)); }};
 }
 
-std::vector<Row> ref_rows();  // kernels/ref/rows.cpp
-std::vector<Row> cpu_rows();  // kernels/cpu/rows.cpp
-std::vector<Row> emu_rows();  // kernels/cuda/rows.cpp
+std::vector<Row> ref_rows();   // kernels/ref/rows.cpp
+std::vector<Row> cpu_rows();   // kernels/cpu/rows.cpp
+std::vector<Row> cuda_rows();  // kernels/cuda/rows.cpp; none in a build without nvcc
+std::vector<Row> emu_rows();
 std::vector<Row> emu_checked_rows();
 
 // Every row of every target that is built in, in dispatch order.

@@ -38,6 +38,9 @@ install_packages() {
   rm -f "$log"
 }
 
+# has_gpu: nvidia-smi lists one.
+has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
 # configure FOLDER OPTION...: sets up a build folder, or brings an existing one up to date. Meson's words are shown only
 # where it fails.
 configure() {
