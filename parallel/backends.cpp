@@ -24,10 +24,11 @@ const Backend& find_backend(std::string_view name) {
 
 void check_devices(const Backend& backend, DeviceKind kind, int ranks) {
   if (kind != DeviceKind::Cuda || ranks == 1) return;
-  fail<ValueError>("backend",
-                   "{} serves one rank on cuda, not {}: no back end sends messages between GPUs yet; use one "
-                   "rank (--strategy serial), or --device emu",
-                   backend.name, ranks);
+  fail<ValueError>(
+      "backend",
+      "{} serves one rank on cuda, not {}: messages between GPUs need NCCL, which is not there yet; "
+      "use one rank (--strategy serial), or --device emu",
+      backend.name, ranks);
 }
 
 }  // namespace warpline::parallel
