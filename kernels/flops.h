@@ -8,12 +8,15 @@
 namespace warpline::kernels {
 
 inline double flops(Gemm, const GemmArgs& args) {
-  return args.alpha == 0 ? 0 : 2.0 * static_cast<double>(args.m) * static_cast<double>(args.n) * static_cast<double>(args.k);
+  return args.alpha == 0
+             ? 0
+             : 2.0 * static_cast<double>(args.m) * static_cast<double>(args.n) * static_cast<double>(args.k);
 }
 
 // Each gradient has as many products as the forward pass.
 inline double products(const Conv2dArgs& args) {
-  const double outputs = static_cast<double>(args.batch * args.filters) * static_cast<double>(args.out_h * args.out_w);
+  const double outputs =
+      static_cast<double>(args.batch * args.filters) * static_cast<double>(args.out_h * args.out_w);
   return 2 * outputs * static_cast<double>(args.channels / args.groups * args.kernel_h * args.kernel_w);
 }
 inline double flops(Conv2dForward, const Conv2dArgs& args) { return products(args); }
@@ -38,7 +41,9 @@ inline double flops(Scale, const CountArgs& args) { return static_cast<double>(a
 inline double flops(Axpy, const CountArgs& args) { return 2 * static_cast<double>(args.count); }
 inline double flops(Fill, const CountArgs&) { return 0; }
 
-inline double elements(const AxisArgs& args) { return static_cast<double>(args.outer * args.classes * args.inner); }
+inline double elements(const AxisArgs& args) {
+  return static_cast<double>(args.outer * args.classes * args.inner);
+}
 inline double rows(const NllArgs& args) { return static_cast<double>(args.outer * args.inner); }
 // Compare, subtract, exponential, add, subtract twice; backward: add, exponential, multiply, subtract.
 inline double flops(LogSoftmaxForward, const AxisArgs& args) { return 6 * elements(args); }
@@ -62,7 +67,8 @@ inline double flops(Sum, const ReduceArgs& args) {
 
 // Learning rate and update 2, weight decay 2, momentum 3 (2 scalings and an addition), Nesterov 2.
 inline double flops(SgdStep, const SgdArgs& args) {
-  const double each = 2.0 + (args.weight_decay != 0 ? 2 : 0) + (args.momentum != 0 ? 3 : 0) + (args.nesterov ? 2 : 0);
+  const double each =
+      2.0 + (args.weight_decay != 0 ? 2 : 0) + (args.momentum != 0 ? 3 : 0) + (args.nesterov ? 2 : 0);
   return each * static_cast<double>(args.count);
 }
 // Two moving means 3 + 4, two bias corrections 2, root, eps and quotient 3, update 2; weight decay 2.

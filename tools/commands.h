@@ -12,6 +12,7 @@ void add_train(CLI::App& app);
 void add_infer(CLI::App& app);
 void add_op(CLI::App& app);
 void add_doctor(CLI::App& app);
+void add_profile(CLI::App& app);
 void add_schedule(CLI::App& app);
 
 }  // namespace warpline::tools

@@ -241,10 +241,11 @@ TEST_CASE("the ladder of matrix products costs what theory says", "[profile][gem
   CHECK(4 * vectors.total.of(Space::Global, Direction::Load).requests ==
         registers.total.of(Space::Global, Direction::Load).requests);
   for (const KernelProfile& profile : {naive, coalesced, tile, column, registers, vectors}) {
-    fmt::print("[profile] {}: {:.1f} sectors a request, {} global, {} shared requests, {:.2f} wavefronts each\n",
-               profile.kernel, profile.total.of(Space::Global, Direction::Load).parts_per_request(),
-               profile.total.of(Space::Global, Direction::Load).requests, shared(profile).requests,
-               shared(profile).parts_per_request());
+    fmt::print(
+        "[profile] {}: {:.1f} sectors a request, {} global, {} shared requests, {:.2f} wavefronts each\n",
+        profile.kernel, profile.total.of(Space::Global, Direction::Load).parts_per_request(),
+        profile.total.of(Space::Global, Direction::Load).requests, shared(profile).requests,
+        shared(profile).parts_per_request());
   }
 }
 

@@ -1,7 +1,6 @@
-#include "tests/planted/costs.h"
-
 #include "kernels/cuda/device/vector.h"
 #include "kernels/cuda/target.h"
+#include "tests/planted/costs.h"
 
 namespace warpline::kernels::WARPLINE_CUDA_TARGET {
 namespace {

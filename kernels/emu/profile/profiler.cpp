@@ -15,7 +15,8 @@ Profiler& Profiler::instance() {
 
 // ---- the running kernel ----
 
-void Profiler::begin_kernel(const Launch& launch, int device, const kernels::CallNote& note, Watcher& checker) {
+void Profiler::begin_kernel(const Launch& launch, int device, const kernels::CallNote& note,
+                            Watcher& checker) {
   checker_ = &checker;
   device_ = device;
   arrays_.begin_kernel(launch.shared_bytes);
@@ -79,10 +80,9 @@ void Profiler::sync_warp(std::uint32_t warp, unsigned lanes) {
 
 Profiler::Id Profiler::place_of(const void* code, const Place& place) {
   // Addresses of code leave the upper bits free.
-  const std::uint64_t key = reinterpret_cast<std::uintptr_t>(code) |
-                            static_cast<std::uint64_t>(place.space) << 60 |
-                            static_cast<std::uint64_t>(place.direction) << 61 |
-                            static_cast<std::uint64_t>(place.branch) << 63;
+  const std::uint64_t key =
+      reinterpret_cast<std::uintptr_t>(code) | static_cast<std::uint64_t>(place.space) << 60 |
+      static_cast<std::uint64_t>(place.direction) << 61 | static_cast<std::uint64_t>(place.branch) << 63;
   const auto [found, added] = ids_.try_emplace(key, static_cast<Id>(places_.size()));
   if (added) {
     places_.push_back(place);
@@ -92,7 +92,8 @@ Profiler::Id Profiler::place_of(const void* code, const Place& place) {
 }
 
 template <class Event>
-Event& Profiler::event_of(std::vector<Visits<Event>>& visits, Warp& warp, Id place, unsigned lane, bool& first) {
+Event& Profiler::event_of(std::vector<Visits<Event>>& visits, Warp& warp, Id place, unsigned lane,
+                          bool& first) {
   if (place >= visits.size()) visits.resize(place + 1);
   Visits<Event>& here = visits[place];
   if (here.events.empty()) warp.visited.push_back(place);
@@ -107,9 +108,7 @@ void Profiler::access(const Request& request) {
   if (request.atomic && !request.writes) return checker_->access(request);
   std::uint64_t address = 0;
   Place place;
-  place.direction = request.atomic   ? Direction::Atomic
-                    : request.writes ? Direction::Store
-                                     : Direction::Load;
+  place.direction = request.atomic ? Direction::Atomic : request.writes ? Direction::Store : Direction::Load;
   if (device_of(request.address) == device_) {
     const std::size_t offset = device_memory(device_).offset(request.address);
     address = offset;

@@ -65,8 +65,8 @@ class Profiler final : public Watcher {
   struct Warp {
     std::vector<Visits<WarpRequest>> requests;  // by place
     std::vector<Visits<Fork>> forks;
-    std::vector<Id> visited;                 // places of either
-    std::array<Id, kWarp> basic_block{};     // where each lane is; 0: nowhere yet
+    std::vector<Id> visited;              // places of either
+    std::array<Id, kWarp> basic_block{};  // where each lane is; 0: nowhere yet
   };
   struct Kernel {
     KernelProfile profile;
@@ -77,7 +77,8 @@ class Profiler final : public Watcher {
 
   Id place_of(const void* code, const Place& place);
   template <class Event>
-  static Event& event_of(std::vector<Visits<Event>>& visits, Warp& warp, Id place, unsigned lane, bool& first);
+  static Event& event_of(std::vector<Visits<Event>>& visits, Warp& warp, Id place, unsigned lane,
+                         bool& first);
   void flush(Warp& warp);
 
   std::unordered_map<std::uint64_t, Id> ids_;

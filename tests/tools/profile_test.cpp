@@ -1,0 +1,75 @@
+// `warpline profile`: the counts of the kernels that a person can name, the same each time; what cannot be is
+// refused with what there is.
+#include <algorithm>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "kernels/table.h"
+#include "tests/support/run_json.h"
+#include "tools/kernel_problems.h"
+
+using Catch::Matchers::Contains;
+using warpline::test::run_json;
+using warpline::test::run_program;
+
+namespace {
+
+auto profile(const std::string& arguments) {
+  return run_program(std::string("'") + WARPLINE_PROGRAM + "' profile " + arguments);
+}
+
+}  // namespace
+
+TEST_CASE("profile counts the requests of a ladder's steps", "[profile][tools]") {
+  const nlohmann::json json = run_json("profile gemm --shape 64x64x64");
+  REQUIRE(json["kernels"].size() == 6);  // split_k wants a longer sum
+  const nlohmann::json& naive = json["kernels"][0];
+  CHECK(naive["op"] == "gemm");
+  CHECK(naive["variant"] == "naive");
+  CHECK(naive["flops"] == 2.0 * 64 * 64 * 64);
+  CHECK(naive["total"]["global_loads"]["requests"] == 2 * 64 * 64 * 64 / 32);
+  CHECK(naive["total"]["global_loads"]["sectors"] == 33 * 64 * 64 * 64 / 32);
+  CHECK(naive["bytes_touched"] == 3 * 64 * 64 * 4);
+  // 2 x 64^3 operations on 48 KiB: an a100's memory allows less than its arithmetic.
+  CHECK(naive["bound_flops_per_second"] == 524288.0 / 49152 * 2039e9);
+  CHECK(json["kernels"][2]["total"]["barriers"] == 4 * 4 * 2 * 2);
+}
+
+TEST_CASE("every op of the table can be profiled at its first shape, twice with the same words", "[profile][tools]") {
+  for (const std::string_view op : warpline::tools::problem_ops()) {
+    INFO(op);
+    const std::string arguments = std::string(op) + " --source";
+    const auto first = profile(arguments);
+    CHECK(first.status == 0);
+    CHECK(first.errors.empty());
+    CHECK_THAT(first.out, Contains("kernels/cuda/"));
+    if (op == "sum" || op == "log_softmax_forward") CHECK(profile(arguments).out == first.out);
+  }
+}
+
+TEST_CASE("no op of the table is without a problem", "[profile][tools]") {
+  const auto ops = warpline::tools::problem_ops();
+  for (const warpline::kernels::Row& row : warpline::kernels::table()) {
+    INFO(row.op);
+    CHECK(std::find(ops.begin(), ops.end(), row.op) != ops.end());
+  }
+}
+
+TEST_CASE("what cannot be profiled is refused with what there is", "[profile][tools]") {
+  const auto refused = [](const std::string& arguments, const std::string& words) {
+    INFO(arguments);
+    const auto run = profile(arguments);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.errors, Contains(words));
+    CHECK(run.out.empty());
+  };
+  refused("", "name a kernel");
+  refused("gem", "there are gemm, conv2d_forward");
+  refused("gemm/fast", "there are naive, coalesced");
+  refused("gemm --gpu b9000", "there are t4, a100");
+  for (const char* shape : {"64", "64x64", "64x64x64x64", "0x1x1", "-1x1x1", "64x64xx", "axbxc", "64x64x64x", "1000000x1000000x10"})
+    refused(std::string("gemm --shape ") + shape, "takes m x n x k");
+  refused("conv2d_forward --shape 1x1x4x1x5", "does not fit");
+}

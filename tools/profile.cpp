@@ -1,0 +1,211 @@
+// `warpline profile`: what the CUDA kernels of an op, or of a training step, ask of a GPU, counted on the
+// emulator.
+#include <algorithm>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/call_note.h"
+#include "kernels/emu/profile/profile.h"
+#include "kernels/emu/profile/table.h"
+#include "kernels/error.h"
+#include "kernels/runtime.h"
+#include "kernels/thread_pool.h"
+#include "tools/commands.h"
+#include "tools/kernel_problems.h"
+#include "tools/results.h"
+#include "tools/roofline.h"
+
+namespace warpline::tools {
+namespace {
+
+using emu::profile::Counts;
+using emu::profile::KernelProfile;
+using emu::profile::Recording;
+
+struct ProfileOptions {
+  std::string kernel, shape, gpu = "a100", json;
+  bool source = false, list = false;
+};
+
+constexpr Device kDevice{DeviceKind::EmuChecked, 0};
+
+const Gpu& find_gpu(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Gpu& gpu : gpus()) {
+    if (gpu.name == name) return gpu;
+    names.push_back(gpu.name);
+  }
+  fail<ValueError>("--gpu", "no GPU is called '{}'; there are {}", name, fmt::join(names, ", "));
+}
+
+// A problem's operands in the device's memory.
+class DeviceOperands {
+ public:
+  DeviceOperands(const Problem& problem, const Stream& stream) : runtime_(runtime(stream.device.kind)), stream_(stream) {
+    for (const Operand& operand : problem.operands) {
+      if (operand.absent) {
+        pointers_.push_back(nullptr);
+        continue;
+      }
+      const std::size_t bytes = std::max<std::size_t>(operand.values.size(), 1);
+      void* const data = runtime_.allocate(stream.device.index, bytes);
+      if (data == nullptr) fail<Failure>("memory", "the device has no block of {} bytes left; use a smaller --shape", bytes);
+      pointers_.push_back(data);
+      bytes_.emplace_back(data, bytes);
+      runtime_.claim(data, bytes, stream);
+      runtime_.host_to_device(data, operand.values.data(), operand.values.size(), stream);
+    }
+  }
+  ~DeviceOperands() {
+    for (const auto& [data, bytes] : bytes_) {
+      runtime_.disclaim(data, bytes, stream_);
+      runtime_.synchronize(stream_);
+      runtime_.release(stream_.device.index, data, bytes);
+    }
+  }
+  DeviceOperands(const DeviceOperands&) = delete;
+  DeviceOperands& operator=(const DeviceOperands&) = delete;
+  const std::vector<void*>& pointers() const { return pointers_; }
+
+ private:
+  Runtime& runtime_;
+  const Stream& stream_;
+  std::vector<void*> pointers_;
+  std::vector<std::pair<void*, std::size_t>> bytes_;
+};
+
+std::vector<KernelProfile> profile_op(const std::string& op, const std::string& variant, const std::string& shape) {
+  const Problem problem = make_problem(op, shape);
+  ThreadPool pool(1);
+  Runtime& device = runtime(kDevice.kind);
+  const Stream stream{kDevice, &pool, nullptr, device.open_stream(kDevice.index, &pool)};
+  const std::unique_ptr<void, void (*)(void*)> opened(stream.native, [](void* native) { runtime(kDevice.kind).close_stream(native); });
+  std::vector<KernelProfile> profiles;
+  std::vector<std::string_view> variants;
+  Recording recording;
+  for (const kernels::Row& row : kernels::table()) {
+    if (row.op != op || row.target != kDevice.kind || row.dtype != problem.dtype) continue;
+    variants.push_back(row.variant);
+    if (!variant.empty() && row.variant != variant) continue;
+    if (row.supports != nullptr && !row.supports(problem.args.get())) {
+      fmt::print("{}/{} is not for this shape\n", op, row.variant);
+      continue;
+    }
+    const DeviceOperands operands(problem, stream);
+    kernels::leave_note({row.op, row.variant, row.flops(problem.args.get())});
+    problem.run(row, operands.pointers(), stream);
+    device.synchronize(stream);
+    for (KernelProfile& profile : recording.take()) profiles.push_back(std::move(profile));
+  }
+  if (!variant.empty() && std::find(variants.begin(), variants.end(), variant) == variants.end())
+    fail<ValueError>("kernel", "{} has no variant '{}'; there are {}", op, variant, fmt::join(variants, ", "));
+  return profiles;
+}
+
+std::string title(const KernelProfile& profile) {
+  return profile.op.empty() ? profile.kernel : fmt::format("{}/{}", profile.op, profile.variant);
+}
+
+// Operations and bytes, and how fast the GPU could be at best.
+std::string roofline_table(const std::vector<KernelProfile>& profiles, const Gpu& gpu) {
+  std::size_t width = 6;
+  for (const KernelProfile& profile : profiles) width = std::max(width, title(profile).size());
+  std::string text = fmt::format("{:<{}}{:>12}{:>12}{:>12}{:>12}  at most on {}\n", "kernel", width, "MFLOP", "MB touched",
+                                 "MB moved", "FLOP/byte", gpu.name);
+  for (const KernelProfile& profile : profiles) {
+    const auto touched = static_cast<double>(profile.bytes_touched), moved = static_cast<double>(profile.bytes_moved());
+    const double best = roofline(gpu, profile.flops, touched), worst = roofline(gpu, profile.flops, moved);
+    text += fmt::format("{:<{}}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.2f}  {:.0f} GFLOP/s by {}; {:.0f} without a cache\n", title(profile), width,
+                        profile.flops / 1e6, touched / 1e6, moved / 1e6, touched == 0 ? 0 : profile.flops / touched,
+                        best / 1e9, best < gpu.flops ? "its memory" : "its arithmetic", worst / 1e9);
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const Counts& counts) {
+  using emu::profile::Direction;
+  using emu::profile::Space;
+  nlohmann::ordered_json json;
+  const auto add = [&](const char* name, Space space, Direction direction) {
+    const auto& traffic = counts.of(space, direction);
+    json[name] = {{"requests", traffic.requests},
+                  {space == Space::Global ? "sectors" : "wavefronts", traffic.parts},
+                  {"bytes", traffic.bytes}};
+  };
+  add("global_loads", Space::Global, Direction::Load);
+  add("global_stores", Space::Global, Direction::Store);
+  add("global_atomics", Space::Global, Direction::Atomic);
+  add("shared_loads", Space::Shared, Direction::Load);
+  add("shared_stores", Space::Shared, Direction::Store);
+  add("shared_atomics", Space::Shared, Direction::Atomic);
+  json["barriers"] = counts.barriers;
+  json["divergent_branches"] = counts.divergent;
+  return json;
+}
+
+nlohmann::ordered_json to_json(const std::vector<KernelProfile>& profiles, const Gpu& gpu) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const KernelProfile& profile : profiles) {
+    nlohmann::ordered_json json{{"op", profile.op},           {"variant", profile.variant},
+                                {"kernel", profile.kernel},   {"launches", profile.launches},
+                                {"blocks", profile.blocks},   {"threads", profile.threads},
+                                {"flops", profile.flops},     {"bytes_touched", profile.bytes_touched},
+                                {"bytes_moved", profile.bytes_moved()}};
+    json["bound_flops_per_second"] = roofline(gpu, profile.flops, static_cast<double>(profile.bytes_touched));
+    json["total"] = to_json(profile.total);
+    for (const auto& [line, counts] : profile.lines) json["lines"][line] = to_json(counts);
+    list.push_back(std::move(json));
+  }
+  return {{"gpu", gpu.name}, {"kernels", list}, {"versions", versions()}};
+}
+
+void print_list() {
+  for (const std::string_view op : problem_ops()) {
+    std::vector<std::string_view> variants;
+    for (const kernels::Row& row : kernels::table()) {
+      if (row.op == op && row.target == kDevice.kind && (row.dtype == DType::Float32 || op == "max_pool2d_indices"))
+        variants.push_back(row.variant);
+    }
+    fmt::print("{}: {}; --shape {}\n", op, fmt::join(variants, ", "), shape_legend(op));
+  }
+}
+
+void run_profile(const ProfileOptions& options) {
+  if (options.list) return print_list();
+  const Gpu& gpu = find_gpu(options.gpu);
+  if (options.kernel.empty()) fail<ValueError>("profile", "name a kernel, as in 'warpline profile gemm'; --list has them all");
+  const std::size_t slash = options.kernel.find('/');
+  const std::string op = options.kernel.substr(0, slash);
+  const std::string variant = slash == std::string::npos ? "" : options.kernel.substr(slash + 1);
+  const std::string shape = options.shape.empty() ? problem_shapes(op).front() : options.shape;
+  const std::vector<KernelProfile> profiles = profile_op(op, variant, shape);
+  fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n", op, shape_legend(op), shape);
+  fmt::print("{}\n{}", kernel_table(profiles), roofline_table(profiles, gpu));
+  if (options.source) {
+    for (const KernelProfile& profile : profiles) fmt::print("\n{}", line_table(profile));
+  }
+  if (!options.json.empty()) write_json(options.json, to_json(profiles, gpu));
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app) {
+  const auto options = std::make_shared<ProfileOptions>();
+  CLI::App* command = app.add_subcommand(
+      "profile",
+      "Counts what the CUDA kernels of an op ask of a GPU: requests to memory and the sectors or wavefronts that each costs, barriers, "
+      "branches at which the lanes of a warp part. No GPU is needed: the kernels run on the emulator, and the same command gives the "
+      "same counts.");
+  command->add_option("kernel", options->kernel, "an op, as in gemm, or one of its variants, as in gemm/naive");
+  command->add_option("--shape", options->shape, "sizes, as in 128x128x128; --list tells what they are");
+  command->add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200")->capture_default_str();
+  command->add_flag("--source", options->source, "counts of each line of the kernels' source as well");
+  command->add_flag("--list", options->list, "all ops with their variants and sizes");
+  command->add_option("--json", options->json, "write all counts to this file");
+  command->callback([options] { run_profile(*options); });
+}
+
+}  // namespace warpline::tools
