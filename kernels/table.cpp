@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/call_note.h"
+
 namespace warpline::kernels {
 namespace {
 
@@ -46,6 +48,7 @@ const Row& find(std::string_view op, DeviceKind target, DType dtype, const void*
            (row.supports == nullptr || row.supports(args));
   });
   if (found == rows.rend()) fail_to_find(op, target, dtype);
+  if (notes_wanted()) leave_note({found->op, found->variant, found->flops(args)});
   return *found;
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/device.h"
 #include "kernels/dtype.h"
 #include "kernels/error.h"
+#include "kernels/flops.h"
 #include "kernels/ops.h"
 
 namespace warpline::kernels {
@@ -21,12 +22,19 @@ struct Row {
   DType dtype;
   void (*function)();                  // cast back by kernel<Op>()
   bool (*supports)(const void* args);  // null: always
+  double (*flops)(const void* args);   // floating-point operations of a call: flops.h
 };
 
 template <class Op>
 Row row(std::string_view variant, DeviceKind target, DType dtype, typename Op::Function function,
         bool (*supports)(const void* args) = nullptr) {
-  return {Op::name, variant, target, dtype, reinterpret_cast<void (*)()>(function), supports};
+  return {Op::name,
+          variant,
+          target,
+          dtype,
+          reinterpret_cast<void (*)()>(function),
+          supports,
+          [](const void* args) { return flops(Op{}, *static_cast<const typename Op::Args*>(args)); }};
 }
 
 std::vector<Row> ref_rows();   // kernels/ref/rows.cpp

@@ -87,7 +87,7 @@ Block& Block::current() {
 
 void* Block::dynamic_shared() const { return dynamic_shared_.get(); }
 
-bool Block::runs() { return current_block != nullptr; }
+Watcher* Block::watcher() { return current_block == nullptr ? nullptr : current_block->launch_->watcher; }
 
 void Block::run(const Launch& launch, uint3 index) {
   launch_ = &launch;
@@ -249,7 +249,7 @@ void Block::release_barrier() {
     return;
   }
   at_barrier_ = 0;
-  if (launch_->watcher != nullptr) launch_->watcher->barrier();
+  if (launch_->watcher != nullptr) launch_->watcher->barrier(first);
   if (launch_->seed > 2) draw_order(order_, launch_->seed, ++round_);
   next_ = 0;
 }

@@ -60,7 +60,8 @@ class Block {
   static Block& of_this_thread();
   // The block that runs on this OS thread. KernelError outside a kernel.
   static Block& current();
-  static bool runs();  // does one, on this OS thread?
+  // Who watches it; null: nobody, or none runs.
+  static Watcher* watcher();
 
   // For the running CUDA thread.
   void barrier(Site site);            // __syncthreads

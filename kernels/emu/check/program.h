@@ -17,6 +17,13 @@ CodeOffset code_offset(const void* return_address);
 // binutils; without it, the offset.
 std::string source_line(CodeOffset offset);
 
+// The same for many at once, each with the line of the kernel first that what was inlined comes from:
+// "kernels/cuda/gemm_2_coalesced.cu:18 > kernels/cuda/device/product.h:24".
+std::vector<std::string> source_places(const std::vector<CodeOffset>& offsets);
+
+// A path without what is before the room's name: build folders lie beside the sources.
+std::string shortened(const std::string& place);
+
 struct ThreadLocal {
   std::string name;  // demangled
   std::size_t offset = 0, bytes = 0;
