@@ -3,9 +3,11 @@
 // `cuda` beside the other devices where there is one.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 
@@ -126,6 +128,29 @@ TEST_CASE("the program's device code has every kernel that emu has", "[cuda]") {
   const auto device = kernels_of("on_cuda", listed.out);
   CHECK(missing_in(device, kernels_of("on_emu", symbols())) == std::set<std::string>{});
   fmt::print("[cuda] device code for {} kernels\n", device.size());
+}
+
+TEST_CASE("a page shows what each kernel uses of a GPU", "[cuda]") {
+  if (!is_built()) SKIP_TEST(cuda::support().missing);
+  const test::TemporaryFolder folder;
+  const std::string page = folder / "page.md", arch = cuda::support().architectures;
+  const auto tool = [&](const std::string& more) {
+    return run_program(fmt::format("'{}/tools/kernel_resources' --build '{}' --page '{}' --arch {} {}",
+                                   WARPLINE_SOURCE_ROOT, WARPLINE_BUILD_ROOT, page,
+                                   arch.substr(0, arch.find(',')), more));
+  };
+  std::ofstream(page) << "no markers\n";
+  CHECK_THAT(tool("").errors, Contains("one block between markers is wanted, there are 0"));
+  std::ofstream(page) << "<!-- resources: tools/kernel_resources -->\n<!-- end -->\n";
+  CHECK_THAT(tool("--check").errors, Contains("out of date: page.md"));
+  const auto written = tool("");
+  INFO(written.errors);
+  CHECK(written.status == 0);
+  CHECK(tool("--check").status == 0);
+  std::stringstream text;
+  text << std::ifstream(page).rdbuf();
+  CHECK_THAT(text.str(), Contains("| gemm_1_naive.cu | `gemm_naive_kernel<float>` |"));
+  CHECK_THAT(text.str(), !Contains("double"));
 }
 
 // So that tools/test says it, as a skip: elsewhere a missing device is only left out.
