@@ -58,9 +58,9 @@ void Queue::wait_for(Queue& other) {
   if (&other == this) return;
   const auto event = std::make_shared<Clock>();
   other.push([event](const Moment& moment) { *event = moment.clock; });
-  push([this, event, earlier = other.shared_from_this(), position = other.end()](const Moment&) {
+  push([this, event, earlier = other.shared_from_this(), position = other.end()](Moment& moment) {
     earlier->run_until(position);
-    clock_.merge(*event);
+    moment.clock.merge(*event);
   });
 }
 
@@ -95,12 +95,13 @@ void Queue::run_until(std::uint64_t position) {
     Piece piece = std::move(work_.front());
     work_.pop_front();
     const bool dropped = dropping_;
+    Moment now{this, number_, done_ + 1, clock_};
     lock.unlock();
-    clock_.merge(piece.host);
+    now.clock.merge(piece.host);
     std::exception_ptr error;
     if (!dropped) {
       try {
-        piece.work({this, number_, done_ + 1, clock_});
+        piece.work(now);
       } catch (...) {
         error = std::current_exception();
       }
@@ -112,6 +113,7 @@ void Queue::run_until(std::uint64_t position) {
       dropping_ = true;
     }
     running_ = false;
+    clock_ = std::move(now.clock);
     clock_.set(number_, ++done_);
     progress.notify_all();
   }

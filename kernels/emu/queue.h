@@ -15,7 +15,7 @@
 namespace warpline::emu {
 
 // When a piece of work runs, and for whom: piece `position` of queue number `queue`, after what the clock
-// holds.
+// holds. A piece that waits for more adds it to the clock.
 class Queue;
 struct Moment {
   Queue* owner = nullptr;  // null: the host runs it itself
@@ -28,7 +28,7 @@ struct Moment {
 // synchronize() are dropped.
 class Queue : public std::enable_shared_from_this<Queue> {
  public:
-  using Work = std::function<void(const Moment&)>;
+  using Work = std::function<void(Moment&)>;
 
   static std::shared_ptr<Queue> open(int device, ThreadPool* pool);
   void close() noexcept;  // waits; what failed is not told
@@ -63,7 +63,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   bool running_ = false;
   std::exception_ptr error_;
   bool dropping_ = false;
-  Clock clock_;  // of the piece that runs
+  Clock clock_;  // of what is done
 };
 
 // Puts the work on the stream's queue; without a native stream it runs at once.

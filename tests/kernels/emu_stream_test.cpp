@@ -142,6 +142,26 @@ TEST_CASE("threads that wait for each other's streams do not wait in a circle", 
   second->close();
 }
 
+// The clock of a stream was once merged into by the piece that ran while another thread read it.
+TEST_CASE("two threads put work on one stream and wait for it", "[emu][stream]") {
+  constexpr int kPieces = 2000;
+  const auto queue = Queue::open(0, nullptr), earlier = Queue::open(0, nullptr);
+  int ran = 0;  // a stream runs one piece at a time
+  const auto put_and_wait = [&] {
+    for (int i = 0; i < kPieces; ++i) {
+      queue->wait_for(*earlier);
+      queue->push([&](const Moment&) { ++ran; });
+      queue->synchronize();
+    }
+  };
+  std::thread other(put_and_wait);
+  put_and_wait();
+  other.join();
+  CHECK(ran == 2 * kPieces);
+  queue->close();
+  earlier->close();
+}
+
 TEST_CASE("copies run in the order of their stream, from what the host had then", "[emu][stream]") {
   Runtime& emu = warpline::runtime(DeviceKind::Emu);
   ThreadPool pool(1);
