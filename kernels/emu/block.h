@@ -15,6 +15,7 @@
 #include "kernels/emu/fiber.h"
 #include "kernels/emu/order.h"
 #include "kernels/emu/site.h"
+#include "kernels/emu/warp_call.h"
 #include "kernels/emu/watcher.h"
 #include "kernels/error.h"
 #include "kernels/function_ref.h"
@@ -35,16 +36,7 @@ struct Launch {
   Watcher* watcher = nullptr;      // null: nobody watches
 };
 
-// What the lanes of a warp do together.
-enum class WarpOp : std::uint8_t { Sync, Shuffle, ShuffleUp, ShuffleDown, ShuffleXor, Ballot };
-
-struct WarpCall {
-  WarpOp op = WarpOp::Sync;
-  unsigned mask = 0;
-  std::uint64_t value = 0;  // what this lane brings
-  int argument = 0, width = 32;
-  Site site;
-};
+std::string to_string(const Site& site);  // "file:line"
 
 class Block {
  public:
@@ -65,7 +57,6 @@ class Block {
   // For the running CUDA thread.
   void barrier(Site site);            // __syncthreads
   std::uint64_t meet(WarpCall call);  // warp primitives; what this lane takes away
-  void* dynamic_shared() const;
   // Ends the block: the thread did what cannot be carried out.
   [[noreturn]] void abandon(std::string why);
 
@@ -77,7 +68,7 @@ class Block {
   struct Thread {
     FiberContext rest = nullptr;  // where it stopped
     Site site;                    // of what it waits for
-    uint3 index;
+    uint3 index{};
     State state = State::New;
   };
   struct Warp {
@@ -99,7 +90,7 @@ class Block {
   std::string name_of(std::uint32_t thread) const;
 
   const Launch* launch_ = nullptr;
-  uint3 index_;
+  uint3 index_{};
   FiberContext outside_ = nullptr;  // run() itself
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> idle_;  // wait for work, or never began
@@ -116,8 +107,6 @@ class Block {
   bool failed_ = false;
   std::string error_;
   std::exception_ptr exception_;  // that left a kernel
-  std::unique_ptr<std::byte[]> dynamic_shared_;
-  std::size_t dynamic_shared_bytes_ = 0;
 };
 
 }  // namespace warpline::emu

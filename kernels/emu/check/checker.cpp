@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint32_t kWarp = 32;
 constexpr std::uint16_t kHost = 0xffff;  // a copy's thread
-constexpr std::size_t kMostDynamicBytes = 48 * 1024;
 constexpr std::string_view kLine = "=========";
 
 // Variables of the emulator that a kernel reads as its built-ins.
@@ -43,6 +42,10 @@ void Checker::claim(int device, void* data, std::size_t bytes) {
   std::fill_n(shadow_of(device).states(device_memory(device).offset(data)), bytes, ByteState::Unwritten);
 }
 
+void Checker::own_written(int device, void* data, std::size_t bytes) {
+  std::fill_n(shadow_of(device).states(device_memory(device).offset(data)), bytes, ByteState::Written);
+}
+
 void Checker::disclaim(int device, void* data, std::size_t bytes) {
   blocks_[static_cast<const char*>(data)].live = false;
   std::fill_n(shadow_of(device).states(device_memory(device).offset(data)), bytes, ByteState::Unowned);
@@ -51,6 +54,7 @@ void Checker::disclaim(int device, void* data, std::size_t bytes) {
 void Checker::begin_work(std::string_view name, int device, const Moment& moment) {
   works_.push_back({name, moment.queue, moment.position});
   reported_ = 0;
+  stopped_ = false;
   work_ = static_cast<std::uint32_t>(works_.size() - 1);
   clock_ = moment.clock;
   device_ = device;
@@ -86,7 +90,7 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
   locals_ = thread_local_block();
   if (!static_shared_) {
     static_shared_ = std::make_unique<Shadow>(locals_.bytes);
-    dynamic_shared_ = std::make_unique<Shadow>(kMostDynamicBytes);
+    dynamic_shared_ = std::make_unique<Shadow>(kMostSharedBytes);
     local_at_.assign(locals_.bytes, -1);
     for (std::size_t i = 0; i < thread_locals().size(); ++i) {
       const ThreadLocal& local = thread_locals()[i];
@@ -98,11 +102,10 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
 
 void Checker::end_kernel() { launch_ = nullptr; }
 
-void Checker::begin_block(std::uint64_t block, const void* dynamic_shared) {
+void Checker::begin_block(std::uint64_t block) {
   block_ = static_cast<std::uint32_t>(block);
   ++tag_;
   barrier_stamp_ = ++stamp_;
-  dynamic_begin_ = static_cast<const char*>(dynamic_shared);
   for (WarpSync& warp : warps_) warp = {};
 }
 
@@ -149,22 +152,21 @@ void Checker::access(const Request& request) {
 bool Checker::locate(const Request& request, Space& space) {
   const auto* const address = static_cast<const char*>(request.address);
   if (const int device = device_of(address); device >= 0) {
-    if (launch_ != nullptr && device != device_) {
+    if (launch_ != nullptr && device != device_ && device != kSharedWithHost) {
       stop("memcheck", request, fmt::format("memory of emu:{}, in a kernel on emu:{}", device, device_));
     }
     space = {&shadow_of(device), device_memory(device).offset(address), false};
     return true;
   }
   if (launch_ == nullptr) return false;  // the host's end of a copy
+  if (address >= warpline_dynamic_shared && address < warpline_dynamic_shared + kMostSharedBytes) {
+    space = {dynamic_shared_.get(), static_cast<std::size_t>(address - warpline_dynamic_shared), true};
+    return true;
+  }
   if (address >= locals_.begin && address < locals_.begin + locals_.bytes) {
     space = {static_shared_.get(), static_cast<std::size_t>(address - locals_.begin), true};
     const std::int32_t local = local_at_[space.offset];
     return local < 0 || !is_built_in(thread_locals()[static_cast<std::size_t>(local)].name);
-  }
-  if (dynamic_begin_ != nullptr && address >= dynamic_begin_ &&
-      address < dynamic_begin_ + launch_->shared_bytes) {
-    space = {dynamic_shared_.get(), static_cast<std::size_t>(address - dynamic_begin_), true};
-    return true;
   }
   // What a thread keeps on its stack is its own, and so are its parameters.
   const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
@@ -312,7 +314,8 @@ std::string Checker::bounds_of(const char* address) const {
 std::string Checker::place(const void* address, const Space& space) const {
   if (!space.shared) return bounds_of(static_cast<const char*>(address));
   if (space.shadow == dynamic_shared_.get())
-    return fmt::format("at byte {} of the dynamic array", static_cast<const char*>(address) - dynamic_begin_);
+    return fmt::format("at byte {} of the dynamic array",
+                       static_cast<const char*>(address) - warpline_dynamic_shared);
   const std::int32_t local = local_at_[space.offset];
   if (local < 0) return "outside every array";
   const ThreadLocal& array = thread_locals()[static_cast<std::size_t>(local)];
@@ -348,6 +351,7 @@ void Checker::stop(const char* check, const Request& request, const std::string&
   // It is told each time: what was stopped has no result.
   seen_.erase({request.return_address != nullptr ? code_offset(request.return_address) : 0, 0, check});
   report(check, request, what);
+  stopped_ = true;
   if (launch_ != nullptr) Block::current().abandon(fmt::format("{}: {}", check, what));
   throw KernelError(fmt::format("[{}] {}: {}", check, works_[work_].name, what));
 }

@@ -42,9 +42,10 @@ class Checker final : public Watcher {
 
   // Memory, in the order of streams; the mutex is held.
   void claim(int device, void* data, std::size_t bytes);
+  void own_written(int device, void* data, std::size_t bytes);  // somebody unseen may have written it
   void disclaim(int device, void* data, std::size_t bytes);
   void begin_work(std::string_view name, int device, const Moment& moment);  // a launch, or a copy
-  std::size_t reported() const { return reported_; }                         // since begin_work
+  bool stopped() const { return stopped_; }                                  // did a report end it?
   // Makes what was reported since begin_work the error of the queue.
   void end_work(const Moment& moment);
   // What was reported once may be reported again.
@@ -55,7 +56,7 @@ class Checker final : public Watcher {
   // Kernels.
   void begin_kernel(const Launch& launch, const void* parameters, std::size_t parameter_bytes);
   void end_kernel();
-  void begin_block(std::uint64_t block, const void* dynamic_shared) override;
+  void begin_block(std::uint64_t block) override;
   void become(std::uint32_t thread) override { thread_ = thread; }
   void barrier() override;
   void sync_warp(std::uint32_t warp, unsigned lanes) override;
@@ -132,7 +133,6 @@ class Checker final : public Watcher {
   ThreadLocalBlock locals_;
   std::unique_ptr<Shadow> static_shared_, dynamic_shared_;
   std::vector<std::int32_t> local_at_;  // which of thread_locals() each byte is of, or -1
-  const char* dynamic_begin_ = nullptr;
   struct Seen {
     CodeOffset site, before;
     const char* check;
@@ -144,6 +144,7 @@ class Checker final : public Watcher {
   std::optional<Site> removed_;
   std::vector<Site> visited_;
   std::size_t reported_ = 0;  // in this piece of work
+  bool stopped_ = false;
 };
 
 }  // namespace warpline::emu::check

@@ -86,7 +86,7 @@ std::string shortened(const std::string& place) {
       return place.substr(found + 1);
     }
   }
-  return place;
+  return place.rfind("./", 0) == 0 ? place.substr(2) : place;  // the folder that it was compiled in
 }
 
 }  // namespace
