@@ -69,7 +69,6 @@ class OwnBlock {
   OwnBlock& operator=(const OwnBlock&) = delete;
   Block& get() { return *block_; }
 
- private:
   static std::mutex& mutex() {
     static std::mutex instance;
     return instance;
@@ -80,6 +79,7 @@ class OwnBlock {
     return *instance;
   }
 
+ private:
   std::shared_ptr<Block> block_;
 };
 
@@ -98,6 +98,13 @@ Block& Block::current() {
   return *current_block;
 }
 
+void Block::visit_running(FunctionRef<void(pthread_t, std::uint64_t)> visit) {
+  const std::lock_guard lock(OwnBlock::mutex());
+  for (const auto& block : OwnBlock::all()) {
+    if (block->running_) visit(block->os_thread_, block->turns_);
+  }
+}
+
 void barrier(Site site) { Block::current().barrier(site); }
 
 std::uint64_t meet(WarpCall call) { return Block::current().meet(call); }
@@ -111,7 +118,9 @@ void Block::run(const Launch& launch, uint3 index) {
   index_ = index;
   prepare();
   Block* const before = std::exchange(current_block, this);
+  running_ = true;
   go_on(outside_);
+  running_ = false;
   current_block = before;
   if (!failed_) return;
   // Threads that stopped half-way are dropped with what is on their stacks.
@@ -177,6 +186,7 @@ void Block::work(Fiber& fiber) {
 
 void Block::become(std::uint32_t thread) {
   thread_ = thread;
+  turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   threads_[thread].state = State::Running;
   threadIdx = threads_[thread].index;
   if (launch_->watcher != nullptr) launch_->watcher->become(thread);

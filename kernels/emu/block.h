@@ -3,6 +3,7 @@
 // leaves undefined is an error here, which names block, threads and source lines.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -10,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <pthread.h>
 
 #include "kernels/emu/dim3.h"
 #include "kernels/emu/fiber.h"
@@ -53,6 +56,10 @@ class Block {
   // The block that runs on this OS thread. KernelError outside a kernel.
   static Block& current();
   static bool runs();  // does one, on this OS thread?
+
+  // For another OS thread, which looks after kernels that do not end: each OS thread whose block runs, and
+  // how often it has gone over to another CUDA thread so far.
+  static void visit_running(FunctionRef<void(pthread_t os_thread, std::uint64_t turns)> visit);
 
   // For the running CUDA thread.
   void barrier(Site site);            // __syncthreads
@@ -105,6 +112,9 @@ class Block {
   std::uint32_t at_barrier_ = 0, done_ = 0;
   std::uint64_t round_ = 0;
   bool failed_ = false;
+  const pthread_t os_thread_ = pthread_self();
+  std::atomic<bool> running_ = false;
+  std::atomic<std::uint64_t> turns_ = 0;
   std::string error_;
   std::exception_ptr exception_;  // that left a kernel
 };

@@ -25,12 +25,40 @@ NOT_EMULATED = [
     (re.compile(r"thrust"), "Thrust"),
     (re.compile(r"asm|__asm__"), "inline PTX"),
     (re.compile(r"__cluster_dims__"), "clusters"),
-    (re.compile(r"__managed__"), "__managed__ variables"),
 ]
+HEADERS_NOT_EMULATED = [
+    (re.compile(r"cublas\w*\.h"), "cuBLAS"),
+    (re.compile(r"thrust/.*"), "Thrust"),
+    (re.compile(r"cub/.*"), "CUB"),
+    (re.compile(r"curand\w*\.h"), "cuRAND"),
+    (re.compile(r"cu(fft|sparse|solver|dnn)\w*\.h"), "this library"),
+    (re.compile(r"mma\.h"), "tensor cores (wmma)"),
+    (re.compile(r"cuda_(fp16|bf16|fp8)\.h(pp)?"), "arithmetic of less than 32 bits"),
+    (re.compile(r"(cuda/|nv/).*"), "libcu++"),
+    (re.compile(r"cooperative_groups/(memcpy_async|scan)\.h"), "this part of cooperative groups"),
+    (re.compile(r"(cuda_texture_types|texture_\w+_functions)\.h"), "textures"),
+    (re.compile(r"(cuda_surface_types|surface_\w+_functions)\.h"), "surfaces"),
+    (re.compile(r"cuda_gl_interop\.h"), "OpenGL"),
+]
+UNKNOWN_NAME = re.compile(r"([‘'](?:cuda?[A-Z]|__)\w+[’'] was not declared in this scope)")
+MISSING_HEADER = re.compile(r"(\S+?:\d+)(?::\d+)?: fatal error: (\S+): No such file or directory")
 
 
 class NotEmulated(Exception):
     """The message names file and line."""
+
+
+def not_emulated(place, name, what):
+    return f"{place}: error: '{name}': {what} is not emulated; see docs/emulator.md"
+
+
+def explain(messages):
+    """What the compiler says, with a word about what of CUDA is missing on purpose."""
+    for found in MISSING_HEADER.finditer(messages):
+        for pattern, what in HEADERS_NOT_EMULATED:
+            if pattern.fullmatch(found[2]):
+                return not_emulated(found[1], found[2], what) + "\n"
+    return UNKNOWN_NAME.sub(r"\1; if it is CUDA's, it is not emulated: see docs/emulator.md", messages)
 
 
 class Token:
@@ -38,12 +66,12 @@ class Token:
         self.kind, self.text, self.file, self.line = kind, text, file, line
 
     def fail(self, what):
-        raise NotEmulated(f"{self.file}:{self.line}: error: '{self.text}': {what} is not emulated; see docs/emulator.md")
+        raise NotEmulated(not_emulated(f"{self.file}:{self.line}", self.text, what))
 
 
 def read(text):
     """Tokens; text of system headers and line markers are tokens of kind 'kept'."""
-    tokens, file, line, system, part = [], "", 1, True, []
+    tokens, file, line, system, part, own = [], "", 1, True, [], set()
 
     def flush():
         nonlocal line
@@ -67,10 +95,19 @@ def read(text):
             line += 1  # of the pragma itself; a marker follows where lines jump
             tokens.append(Token("kept", row, file, line))
             continue
+        if "1" in marker[3].split() and not system:
+            # A header that this machine has: CUDA is installed.
+            for pattern, what in HEADERS_NOT_EMULATED:
+                if header := re.search(f"(?:^|/)({pattern.pattern})$", marker[2]):
+                    place = f"{file}:{line + ''.join(part).count(chr(10))}"
+                    raise NotEmulated(not_emulated(place, header[1], what))
         flush()
         tokens.append(Token("kept", row, file, line))
         line, file = int(marker[1]), marker[2]
-        system = "3" in marker[3].split() or file.startswith("<")
+        # A macro of a system header, where it is used, is marked as that header is.
+        if "3" not in marker[3].split() and not file.startswith("<"):
+            own.add(file)
+        system = file not in own
     flush()
     return tokens
 
@@ -141,10 +178,39 @@ class Source:
             begin -= 1
         return begin
 
-    def is_variable(self, place):
+    def end_of_declarator(self, place):
+        """Of the function or variable whose specifiers are at `place`: what follows its name."""
         while self.text(place) not in ("(", "{", ";", "=", "[", "operator", ""):
             place += 1
-        return self.text(place) in ("{", ";", "=", "[")
+            if self.text(place) in ("__attribute__", "alignas", "decltype", "__declspec"):
+                place = self.matching(place + 1, 1) + 1
+        return place
+
+    def rewrite_device(self, place):
+        end = self.end_of_declarator(place)
+        if self.text(end) not in ("{", ";", "=", "["):  # a function
+            self.at(place).text = ""
+            return
+        specifiers = [self.text(i) for i in range(self.declaration(place), end)]
+        constant = "constexpr" in specifiers or ("const" in specifiers and "*" not in specifiers)
+        # Memory of the device, which the checks find by its section.
+        self.at(place).text = "" if constant else '__attribute__((section("warpline_device")))'
+
+    def visit_kernels(self):
+        """A launch in the body of a function of the device is dynamic parallelism."""
+        for place in range(len(self.code)):
+            if self.text(place) not in ("__global__", "__device__"):
+                continue
+            end = self.end_of_declarator(place)
+            if self.text(end) != "(":
+                continue
+            while self.text(end) not in ("{", ";", ""):
+                end = self.matching(end, 1) + 1 if self.text(end) == "(" else end + 1
+            if self.text(end) != "{":
+                continue
+            for inside in range(end, self.matching(end, 1)):
+                if self.text(inside) == "<<<":
+                    self.at(inside).fail("a launch by a kernel (dynamic parallelism)")
 
     def rewrite_shared(self, place):
         begin = self.declaration(place)
@@ -165,6 +231,7 @@ class Source:
                     return
 
     def rewrite(self):
+        self.visit_kernels()
         for place in range(len(self.code)):
             token = self.at(place)
             if token.text == "<<<":
@@ -183,10 +250,8 @@ class Source:
                 self.rewrite_shared(place)
             elif token.text == "__constant__":
                 token.text = ""
-            elif token.text == "__device__":
-                if self.is_variable(place):
-                    token.fail("a variable of the device")
-                token.text = ""
+            elif token.text in ("__device__", "__managed__"):
+                self.rewrite_device(place)
         return "".join(token.text for token in self.tokens)
 
 

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "kernels/emu/check/report.h"
+#include "kernels/emu/device_variables.h"
 #include "kernels/emu/fiber.h"
 #include "kernels/emu/memory.h"
 
@@ -34,6 +35,16 @@ Shadow& Checker::shadow_of(int device) {
   std::unique_ptr<Shadow>& shadow = global_[device];
   if (!shadow) shadow = std::make_unique<Shadow>(device_memory(device).capacity());
   return *shadow;
+}
+
+Shadow& Checker::variables_shadow() {
+  if (!variables_) {
+    variables_ = std::make_unique<Shadow>(device_section().bytes);
+    // The program's start has written them, zeros where it says nothing. What is between them is nobody's.
+    for (const Variable& variable : device_variables())
+      std::fill_n(variables_->states(variable.offset), variable.bytes, ByteState::Written);
+  }
+  return *variables_;
 }
 
 void Checker::claim(int device, void* data, std::size_t bytes) {
@@ -93,7 +104,7 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
     dynamic_shared_ = std::make_unique<Shadow>(kMostSharedBytes);
     local_at_.assign(locals_.bytes, -1);
     for (std::size_t i = 0; i < thread_locals().size(); ++i) {
-      const ThreadLocal& local = thread_locals()[i];
+      const Variable& local = thread_locals()[i];
       std::fill_n(local_at_.begin() + static_cast<std::ptrdiff_t>(local.offset), local.bytes,
                   static_cast<std::int32_t>(i));
     }
@@ -156,6 +167,10 @@ bool Checker::locate(const Request& request, Space& space) {
       stop("memcheck", request, fmt::format("memory of emu:{}, in a kernel on emu:{}", device, device_));
     }
     space = {&shadow_of(device), device_memory(device).offset(address), false};
+    return true;
+  }
+  if (is_device_variable(address)) {
+    space = {&variables_shadow(), static_cast<std::size_t>(address - device_section().begin), false};
     return true;
   }
   if (launch_ == nullptr) return false;  // the host's end of a copy
@@ -302,6 +317,15 @@ std::string Checker::describe(const Access& access, bool wrote) const {
 }
 
 std::string Checker::bounds_of(const char* address) const {
+  if (is_device_variable(address)) {
+    const auto at = static_cast<std::size_t>(address - device_section().begin);
+    const std::vector<Variable>& all = device_variables();
+    const auto after = std::upper_bound(
+        all.begin(), all.end(), at, [](std::size_t value, const Variable& v) { return value < v.offset; });
+    if (after == all.begin()) return "outside every variable";
+    const Variable& variable = *std::prev(after);
+    return fmt::format("{}, byte {} of {}", variable.name, at - variable.offset, variable.bytes);
+  }
   auto after = blocks_.upper_bound(address);
   if (after == blocks_.begin()) return fmt::format("at {}, in no block", static_cast<const void*>(address));
   const auto& [begin, block] = *std::prev(after);
@@ -318,7 +342,7 @@ std::string Checker::place(const void* address, const Space& space) const {
                        static_cast<const char*>(address) - warpline_dynamic_shared);
   const std::int32_t local = local_at_[space.offset];
   if (local < 0) return "outside every array";
-  const ThreadLocal& array = thread_locals()[static_cast<std::size_t>(local)];
+  const Variable& array = thread_locals()[static_cast<std::size_t>(local)];
   const auto at = static_cast<std::size_t>(static_cast<const char*>(address) - locals_.begin) - array.offset;
   const std::size_t scope = array.name.rfind("::");
   return fmt::format("{}, byte {} of {}",

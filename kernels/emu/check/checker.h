@@ -46,6 +46,7 @@ class Checker final : public Watcher {
   void disclaim(int device, void* data, std::size_t bytes);
   void begin_work(std::string_view name, int device, const Moment& moment);  // a launch, or a copy
   bool stopped() const { return stopped_; }                                  // did a report end it?
+  void note_stop() { stopped_ = true; }                                      // somebody else told why
   // Makes what was reported since begin_work the error of the queue.
   void end_work(const Moment& moment);
   // What was reported once may be reported again.
@@ -90,6 +91,7 @@ class Checker final : public Watcher {
   // False: none of the checks' business.
   bool locate(const Request& request, Space& space);
   Shadow& shadow_of(int device);
+  Shadow& variables_shadow();
   void check_bounds(const Request& request, const Space& space);
   void check_initialised(const Request& request, const Space& space);
   void check_races(const Request& request, const Space& space);
@@ -128,6 +130,7 @@ class Checker final : public Watcher {
     bool live = false;
   };
   std::map<int, std::unique_ptr<Shadow>> global_;
+  std::unique_ptr<Shadow> variables_;          // of those under __device__
   std::map<const char*, DeviceBlock> blocks_;  // of device memory, by first byte, the last one there
   // Shared memory: the thread-local storage of the program, and one dynamic array.
   ThreadLocalBlock locals_;

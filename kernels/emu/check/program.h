@@ -17,13 +17,15 @@ CodeOffset code_offset(const void* return_address);
 // binutils; without it, the offset.
 std::string source_line(CodeOffset offset);
 
-struct ThreadLocal {
+struct Variable {
   std::string name;  // demangled
   std::size_t offset = 0, bytes = 0;
 };
 
-// Of the main program, in the order of their offsets.
-const std::vector<ThreadLocal>& thread_locals();
+// Of the main program, in the order of their offsets: thread-local ones, and those under `__device__`, from
+// the first byte of their section.
+const std::vector<Variable>& thread_locals();
+const std::vector<Variable>& device_variables();
 
 // Is it a variable or constant of the main program, or of a library?
 bool is_program_data(const void* address);

@@ -50,6 +50,20 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemset(void* data, int value, std::size_t bytes);
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream = nullptr);
 
+// Rows of `width` bytes, whose beginnings lie a pitch apart.
+cudaError_t cudaMallocPitch(void** data, std::size_t* pitch, std::size_t width, std::size_t height);
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMallocAsync(void** data, std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void* data, cudaStream_t stream);
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
+// Hints: memory that is shared with the host does not move.
+cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t bytes, int device,
+                                 cudaStream_t stream = nullptr);
+cudaError_t cudaMemAdvise(const void* data, std::size_t bytes, cudaMemoryAdvise advice, int device);
+// There is no such limit to set.
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value);
+
 // ---- streams and events ----
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
@@ -79,6 +93,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 namespace warpline::cuda {
 
 cudaError_t check_symbol(std::size_t symbol_bytes, std::size_t bytes, std::size_t offset);
+cudaError_t allow_shared_bytes(std::size_t bytes);
 // Of a __device__ or __constant__ variable; the one copy of it serves all devices.
 template <class T>
 char* address_of(const T& symbol) {
@@ -90,6 +105,18 @@ char* address_of(const T& symbol) {
 template <class T>
 cudaError_t cudaMalloc(T** data, std::size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(data), bytes);
+}
+template <class T>
+cudaError_t cudaMallocPitch(T** data, std::size_t* pitch, std::size_t width, std::size_t height) {
+  return cudaMallocPitch(reinterpret_cast<void**>(data), pitch, width, height);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** data, std::size_t bytes, cudaStream_t stream) {
+  return cudaMallocAsync(reinterpret_cast<void**>(data), bytes, stream);
+}
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
+  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** data, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
@@ -142,6 +169,18 @@ cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
 template <class T>
 cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T& symbol) {
   *bytes = sizeof symbol;
+  return cudaSuccess;
+}
+
+template <class T>
+cudaError_t cudaFuncSetAttribute(T*, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;  // a hint
+  return warpline::cuda::allow_shared_bytes(static_cast<std::size_t>(value));
+}
+template <class T>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T*, int block_size, std::size_t) {
+  *blocks = block_size > 0 && block_size <= 1024 ? 1024 / block_size : 0;
+  if (*blocks > 16) *blocks = 16;
   return cudaSuccess;
 }
 

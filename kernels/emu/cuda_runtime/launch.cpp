@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "kernels/emu/block.h"
 #include "kernels/emu/cuda_runtime/device_functions.h"
+#include "kernels/emu/cuda_runtime/patience.h"
 #include "kernels/emu/cuda_runtime/state.h"
 #include "kernels/emu/grid.h"
 #include "kernels/emu/index.h"
@@ -22,17 +22,19 @@ void launch(const LaunchSite& site, const LaunchShape& shape, const Body& body) 
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     const emu::LaunchShape wanted{site.kernel, shape.grid, shape.block, shape.shared_bytes, checked()};
     try {
-      emu::check_launch(site.kernel, shape.grid, shape.block, shape.shared_bytes);
+      emu::check_launch(site.kernel, shape.grid, shape.block, shape.shared_bytes, state.most_shared_bytes());
     } catch (const ValueError& error) {
       if (checked()) {
         emu::check::add({"launch", fmt::format("========= launch: {}\n=========   at {}\n", error.what(),
                                                emu::to_string(site.site))});
+        state.has_new_reports();  // the error tells it
       }
       return cudaErrorInvalidConfiguration;
     }
     state.put(*stream, [&state, wanted, call, device = stream->device](const emu::Moment& moment) {
       const std::lock_guard lock(state.pool_mutex());
       const Stream on{{wanted.checked ? DeviceKind::EmuChecked : DeviceKind::Emu, device}, &state.pool()};
+      look_after_kernels();
       emu::run_launch(wanted, call, on, moment);
     });
     return cudaSuccess;
@@ -53,6 +55,12 @@ int count_at_barrier(bool yes, emu::Site site) {
   return result;
 }
 
+cudaError_t allow_shared_bytes(std::size_t bytes) {
+  if (bytes > emu::kMostSharedBytes) return note(cudaErrorInvalidValue);
+  State::instance().allow_shared_bytes(bytes);
+  return cudaSuccess;
+}
+
 cudaError_t check_symbol(std::size_t symbol_bytes, std::size_t bytes, std::size_t offset) {
   return note(offset <= symbol_bytes && bytes <= symbol_bytes - offset ? cudaSuccess : cudaErrorInvalidValue);
 }
@@ -60,11 +68,3 @@ cudaError_t check_symbol(std::size_t symbol_bytes, std::size_t bytes, std::size_
 }  // namespace warpline::cuda
 
 long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-
-namespace warpline::cuda {
-
-void trap(emu::Site site) {
-  emu::Block::current().abandon(fmt::format("__trap at {}", emu::to_string(site)));
-}
-
-}  // namespace warpline::cuda

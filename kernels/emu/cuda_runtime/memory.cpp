@@ -7,6 +7,7 @@
 
 #include "kernels/emu/check/checker.h"
 #include "kernels/emu/cuda_runtime/state.h"
+#include "kernels/emu/device_variables.h"
 
 using warpline::cuda::Allocation;
 using warpline::cuda::api;
@@ -55,12 +56,16 @@ cudaError_t release(State& state, void* data, bool host) {
 
 // Where one end of a copy may lie: on the host, or within one block.
 bool lies_whole(State& state, const void* data, std::size_t bytes) {
+  if (warpline::emu::is_device_variable(data))
+    return warpline::emu::is_device_variable(static_cast<const std::byte*>(data) + bytes - 1);
   if (warpline::emu::device_of(data) < 0) return data != nullptr;
   const auto place = state.place_of(data);
   return place && bytes <= place->allocation.bytes - place->offset;
 }
 
-bool is_host_only(const void* data) { return warpline::emu::device_of(data) < 0; }
+bool is_host_only(const void* data) {
+  return warpline::emu::device_of(data) < 0 && !warpline::emu::is_device_variable(data);
+}
 
 void tell_checks(const char* what, int device, const Moment& moment, const void* to, const void* from,
                  std::size_t bytes) {
@@ -154,3 +159,41 @@ cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream
 cudaError_t cudaMemset(void* data, int value, std::size_t bytes) {
   return cudaMemsetAsync(data, value, bytes, nullptr);
 }
+
+cudaError_t cudaMallocPitch(void** data, std::size_t* pitch, std::size_t width, std::size_t height) {
+  constexpr std::size_t kRow = 512;  // of the GPUs of this compute capability
+  *pitch = (width + kRow - 1) / kRow * kRow;
+  return cudaMalloc(data, *pitch * height);
+}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return api([&](State& state) {
+    if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
+    for (std::size_t row = 0; row < height; ++row) {
+      const cudaError_t error =
+          copy(state, static_cast<std::byte*>(to) + row * to_pitch,
+               static_cast<const std::byte*>(from) + row * from_pitch, width, kind, nullptr, true);
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+  });
+}
+
+// At once, and after what the stream holds.
+cudaError_t cudaMallocAsync(void** data, std::size_t bytes, cudaStream_t) { return cudaMalloc(data, bytes); }
+cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
+  const cudaError_t error = cudaStreamSynchronize(stream);
+  return error != cudaSuccess ? error : cudaFree(data);
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  return api([&](State& state) {
+    const auto place = state.place_of(host);
+    if (!place || place->allocation.type != cudaMemoryTypeHost) return cudaErrorInvalidValue;
+    *device = host;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, int, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvise, int) { return cudaSuccess; }

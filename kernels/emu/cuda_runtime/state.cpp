@@ -1,12 +1,10 @@
 #include "kernels/emu/cuda_runtime/state.h"
 
-#include <charconv>
-#include <cstdlib>
-#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "kernels/emu/block.h"
+#include "kernels/emu/cuda_runtime/environment.h"
 #include "kernels/emu/memory.h"
 #include "kernels/emu/order.h"
 
@@ -15,20 +13,6 @@ namespace warpline::cuda {
 namespace {
 
 thread_local int device_in_use = 0;
-
-// A number in the environment. Exit status 2 for a bad one: nothing has run yet.
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise, std::uint64_t least,
-                          std::uint64_t most) {
-  const char* const text = std::getenv(variable);
-  if (text == nullptr) return otherwise;
-  const std::string_view digits = text;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc{} && end == digits.data() + digits.size() && value >= least && value <= most)
-    return value;
-  fmt::print(stderr, "[emu] {} is a number from {} to {}: it is '{}'\n", variable, least, most, digits);
-  std::exit(2);
-}
 
 int threads() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
 
@@ -123,8 +107,8 @@ void State::run(const emu::Queue::Work& work, emu::Moment& moment) {
     work(moment);
   } catch (const std::exception& error) {
     break_with(failure_.exchange(cudaErrorLaunchFailure));
-    // Under the checks it has been told.
-    if (emu::check::reports() == reports)
+    // Often it has been told.
+    if (emu::check::reports() == reports && broken() != cudaErrorAssert)
       emu::check::add({"synccheck", fmt::format("========= synccheck: {}\n", error.what())});
   }
 }

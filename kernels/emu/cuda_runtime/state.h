@@ -16,6 +16,7 @@
 
 #include "kernels/emu/check/report.h"
 #include "kernels/emu/cuda_runtime/cuda_runtime_api.h"
+#include "kernels/emu/grid.h"
 #include "kernels/emu/queue.h"
 #include "kernels/error.h"
 #include "kernels/thread_pool.h"
@@ -70,6 +71,12 @@ class State {
   // What the next failure of a kernel is to be called.
   void name_failure(cudaError_t error) { failure_ = error; }
 
+  // What a block may ask for of dynamic shared memory. CUDA keeps it for each kernel; here it is one for all.
+  std::size_t most_shared_bytes() const { return most_shared_bytes_; }
+  void allow_shared_bytes(std::size_t bytes) {
+    if (bytes > most_shared_bytes_) most_shared_bytes_ = bytes;
+  }
+
   // Memory.
   void add(void* data, Allocation allocation);
   std::optional<Allocation> remove(void* data);
@@ -96,6 +103,7 @@ class State {
   std::mutex pool_mutex_;
   std::atomic<cudaError_t> broken_ = cudaSuccess;
   std::atomic<cudaError_t> failure_ = cudaErrorLaunchFailure;
+  std::atomic<std::size_t> most_shared_bytes_ = emu::kSharedBytesUnasked;
   std::size_t reports_told_ = 0;
 };
 
