@@ -65,7 +65,7 @@ class CachingAllocator final : public Allocator {
     const SizeClass size = size_class(bytes);
     const std::lock_guard lock(mutex_);
     if (const auto uses = uses_.find(data); uses != uses_.end()) {
-      for (const Stream& other : uses->second) runtime_.wait(stream, other);
+      for (const Stream& other : uses->second) wait(stream, other);
       uses_.erase(uses);
     }
     runtime_.disclaim(data, size.bytes, stream);
@@ -110,6 +110,14 @@ class CachingAllocator final : public Allocator {
     FreeBlocks& blocks = free_[native];
     if (blocks.empty()) blocks.resize(kClasses);
     return blocks;
+  }
+
+  // A device that takes no more work has failed, and its next synchronisation says so.
+  void wait(const Stream& later, const Stream& earlier) noexcept {
+    try {
+      runtime_.wait(later, earlier);
+    } catch (const Error&) {
+    }
   }
 
   void* take(std::size_t index, void* native) {

@@ -12,6 +12,8 @@ std::string_view to_string(DeviceKind kind) {
       return "ref";
     case DeviceKind::Cpu:
       return "cpu";
+    case DeviceKind::Cuda:
+      return "cuda";
     case DeviceKind::Emu:
       return "emu";
     case DeviceKind::EmuChecked:
@@ -23,10 +25,11 @@ std::string_view to_string(DeviceKind kind) {
 std::string to_string(Device device) { return fmt::format("{}:{}", to_string(device.kind), device.index); }
 
 DeviceKind parse_device_kind(std::string_view text) {
-  for (DeviceKind kind : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Emu, DeviceKind::EmuChecked}) {
+  for (DeviceKind kind :
+       {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Cuda, DeviceKind::Emu, DeviceKind::EmuChecked}) {
     if (text == to_string(kind)) return kind;
   }
-  fail<DeviceError>("device", "no device kind is called '{}'; this build has ref, cpu, emu and emu_checked",
+  fail<DeviceError>("device", "no device kind is called '{}'; there are ref, cpu, cuda, emu and emu_checked",
                     text);
 }
 

@@ -11,8 +11,9 @@ namespace warpline {
 enum class DeviceKind : std::uint8_t {
   Ref,         // slow, obvious loops that accumulate in double: the definition of each op
   Cpu,         // fast native code
-  Emu,         // the CUDA kernels, on an emulator of the CUDA execution model
-  EmuChecked,  // the same, every memory access checked: `--check`
+  Cuda,        // the CUDA kernels, on a GPU
+  Emu,         // the same kernels, on an emulator of the CUDA execution model
+  EmuChecked,  // as Emu, every memory access checked: `--check`
 };
 
 struct Device {

@@ -59,6 +59,10 @@ WARPLINE_KERNEL_OP(NllForward, "nll_forward", NllArgs, const void* log_probabili
                    TargetError* error);
 WARPLINE_KERNEL_OP(NllBackward, "nll_backward", NllArgs, const void* dloss, const std::int64_t* target,
                    const void* class_weight, const void* total_weight, void* dx);
+// Of NLL on log-softmax: log_probability as the forward pass left it; dx is the gradient by the logits.
+WARPLINE_KERNEL_OP(CrossEntropyBackward, "cross_entropy_backward", NllArgs, const void* dloss,
+                   const void* log_probability, const std::int64_t* target, const void* class_weight,
+                   const void* total_weight, void* dx);
 
 WARPLINE_KERNEL_OP(Add, "add", BroadcastArgs, const void* a, const void* b, void* y);
 WARPLINE_KERNEL_OP(Mul, "mul", BroadcastArgs, const void* a, const void* b, void* y);

@@ -1,5 +1,6 @@
 #include "kernels/runtime.h"
 
+#include "kernels/cuda/runtime.h"
 #include "kernels/emu/runtime.h"
 #include "kernels/error.h"
 #include "kernels/host_runtime.h"
@@ -11,6 +12,8 @@ Runtime& runtime(DeviceKind kind) {
     case DeviceKind::Ref:
     case DeviceKind::Cpu:
       return host_runtime();
+    case DeviceKind::Cuda:
+      return cuda::runtime();
     case DeviceKind::Emu:
       return emu::runtime();
     case DeviceKind::EmuChecked:

@@ -41,7 +41,7 @@ class Runtime {
   virtual void disclaim(void* data, std::size_t bytes, const Stream& stream) noexcept = 0;
 };
 
-// Throws DeviceError for a kind that this build does not have.
+// Throws DeviceError for a kind that this build or this machine does not have.
 Runtime& runtime(DeviceKind kind);
 
 }  // namespace warpline

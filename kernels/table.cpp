@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/call_note.h"
+
 namespace warpline::kernels {
 namespace {
 
@@ -31,7 +33,7 @@ namespace {
 const std::vector<Row>& table() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all = ref_rows();
-    for (const auto& rows_of_target : {cpu_rows(), emu_rows(), emu_checked_rows()}) {
+    for (const auto& rows_of_target : {cpu_rows(), cuda_rows(), emu_rows(), emu_checked_rows()}) {
       all.insert(all.end(), rows_of_target.begin(), rows_of_target.end());
     }
     return all;
@@ -46,6 +48,7 @@ const Row& find(std::string_view op, DeviceKind target, DType dtype, const void*
            (row.supports == nullptr || row.supports(args));
   });
   if (found == rows.rend()) fail_to_find(op, target, dtype);
+  if (notes_wanted()) leave_note({found->op, found->variant, found->flops(args)});
   return *found;
 }
 

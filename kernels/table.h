@@ -10,6 +10,7 @@
 #include "kernels/device.h"
 #include "kernels/dtype.h"
 #include "kernels/error.h"
+#include "kernels/flops.h"
 #include "kernels/ops.h"
 
 namespace warpline::kernels {
@@ -21,17 +22,25 @@ struct Row {
   DType dtype;
   void (*function)();                  // cast back by kernel<Op>()
   bool (*supports)(const void* args);  // null: always
+  double (*flops)(const void* args);   // floating-point operations of a call: flops.h
 };
 
 template <class Op>
 Row row(std::string_view variant, DeviceKind target, DType dtype, typename Op::Function function,
         bool (*supports)(const void* args) = nullptr) {
-  return {Op::name, variant, target, dtype, reinterpret_cast<void (*)()>(function), supports};
+  return {Op::name,
+          variant,
+          target,
+          dtype,
+          reinterpret_cast<void (*)()>(function),
+          supports,
+          [](const void* args) { return flops(Op{}, *static_cast<const typename Op::Args*>(args)); }};
 }
 
-std::vector<Row> ref_rows();  // kernels/ref/rows.cpp
-std::vector<Row> cpu_rows();  // kernels/cpu/rows.cpp
-std::vector<Row> emu_rows();  // kernels/cuda/rows.cpp
+std::vector<Row> ref_rows();   // kernels/ref/rows.cpp
+std::vector<Row> cpu_rows();   // kernels/cpu/rows.cpp
+std::vector<Row> cuda_rows();  // kernels/cuda/rows.cpp; none in a build without nvcc
+std::vector<Row> emu_rows();
 std::vector<Row> emu_checked_rows();
 
 // Every row of every target that is built in, in dispatch order.

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/device.h"
+
 namespace warpline::parallel {
 
 struct Backend {
@@ -15,5 +17,8 @@ struct Backend {
 
 const std::vector<Backend>& backends();
 const Backend& find_backend(std::string_view name);  // ValueError, which lists those that exist
+
+// ValueError where that many ranks on such devices cannot talk by this back end.
+void check_devices(const Backend& backend, DeviceKind kind, int ranks);
 
 }  // namespace warpline::parallel

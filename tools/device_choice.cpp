@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "kernels/cuda/support.h"
 #include "kernels/error.h"
 
 namespace warpline::tools {
@@ -16,6 +17,7 @@ Device choose_device(const std::string& text, bool check) {
     fail<ValueError>("--check", "only the kernels of emu can be checked: the device is {}; use --device emu",
                      text);
   }
+  if (device.kind == DeviceKind::Cuda) cuda::require_device(device.index);
   return device;
 }
 

@@ -7,7 +7,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "engine/context.h"
+#include "engine/tensor.h"
 #include "kernels/cpu/simd/select.h"
+#include "kernels/cuda/support.h"
 #include "kernels/error.h"
 #include "kernels/table.h"
 #include "models/load_dataset.h"
@@ -27,8 +30,21 @@ void print_devices() {
   fmt::print("  ref        {:3} kernels, slow and obvious; float32 and float64\n", rows[DeviceKind::Ref]);
   fmt::print("  cpu        {:3} kernels, loops for {}; {} cores\n", rows[DeviceKind::Cpu],
              kernels::simd().name, std::thread::hardware_concurrency());
+  fmt::print("  cuda       {:3} CUDA kernels on {} GPUs\n", rows[DeviceKind::Cuda],
+             cuda::support().gpus.size());
   fmt::print("  emu        {:3} CUDA kernels on emulated devices; --check watches every memory access\n",
              rows[DeviceKind::Emu]);
+}
+
+// "runs kernels", or why it does not.
+std::string try_gpu(int index) {
+  try {
+    Context context({DeviceKind::Cuda, index});
+    const double sum = Tensor::full(context, {}, 2.0).item();
+    return sum == 2.0 ? "runs kernels" : fmt::format("computes wrongly: {} is to be 2", sum);
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 // The first line that a shell command prints; empty where it fails.
@@ -63,6 +79,29 @@ void print_compilers() {
   if (found == 0) fmt::print("  none; to build warpline or against it: apt-get install g++\n");
 }
 
+void print_cuda() {
+  const cuda::Support& found = cuda::support();
+  fmt::print("CUDA\n");
+  const std::string nvcc = first_line(
+      R"(for d in "$CUDA_HOME" "$CUDA_PATH" /usr/local/cuda; do PATH=$PATH:$d/bin; done; command -v nvcc)");
+  if (nvcc.empty()) {
+    fmt::print(
+        "  nvcc       none in PATH, CUDA_HOME, CUDA_PATH and /usr/local/cuda: install the CUDA Toolkit\n");
+  } else {
+    fmt::print("  nvcc       {}, {}\n", nvcc,
+               first_line(fmt::format("'{}' --version | sed -n 's/.*release //p'", nvcc)));
+  }
+  if (!found.runtime.empty()) {
+    fmt::print("  runtime    {}, linked into this build, with kernels for compute capability {}\n",
+               found.runtime, found.architectures);
+    fmt::print("  driver     {}\n", found.driver.empty() ? "none" : "serves CUDA " + found.driver);
+  }
+  for (std::size_t index = 0; index < found.gpus.size(); ++index) {
+    fmt::print("  cuda:{:<5} {}; {}\n", index, found.gpus[index], try_gpu(static_cast<int>(index)));
+  }
+  if (!found.missing.empty()) fmt::print("  missing    {}\n", found.missing);
+}
+
 void print_data() {
   fmt::print("data\n");
   try {
@@ -85,6 +124,7 @@ void doctor() {
                library.compiled == library.running ? "" : "  (differ: rebuild against what is installed)");
   }
   print_compilers();
+  print_cuda();
   fmt::print("back ends\n");
   for (const parallel::Backend& backend : parallel::backends()) {
     fmt::print("  {:<10} ranks are {}; {}\n", backend.name, backend.ranks, backend.devices);

@@ -110,7 +110,7 @@ void add_op(CLI::App& app) {
       ->add_option("--attr", options->attributes,
                    "KEY=VALUE, as often as needed: stride=2,3 padding=same dim=0,1")
       ->allow_extra_args(false);
-  command->add_option("--device", options->device, "cpu, ref or emu; float64 works on ref and emu")
+  command->add_option("--device", options->device, "cpu, ref, cuda or emu; float64 works on all but cpu")
       ->capture_default_str();
   command->add_flag("--check", options->check,
                     "emu: check every memory access; also WARPLINE_CHECK=1 in the environment");

@@ -79,9 +79,10 @@ void RunOptions::add_flags(CLI::App& command) {
       ->default_str("2");
   command.add_option("--cut", cut,
                      "first layers of stages 1, 2, ..., names or numbers, comma-separated; default: by cost");
-  command.add_option("--device", device,
-                     "cpu (fast), ref (slow and obvious) or emu (the CUDA kernels, emulated); rank r takes "
-                     "device r of that kind");
+  command.add_option(
+      "--device", device,
+      "cpu (fast), ref (slow and obvious), cuda (GPUs) or emu (the CUDA kernels, emulated); rank r "
+      "takes device r of that kind");
   command.add_flag("--check", check,
                    "emu: check every memory access of the kernels; also WARPLINE_CHECK=1 in the environment");
   command.add_option("--backend", backend, "how ranks talk; local: threads of this process");
@@ -135,11 +136,10 @@ void RunOptions::resolve(const CLI::App& command) {
   } else {
     threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks());
   }
-  parse_device_kind(device);  // no index
+  parallel::check_devices(parallel::find_backend(backend), parse_device_kind(device), ranks());  // no index
   check = choose_device(device, check).kind == DeviceKind::EmuChecked;
   emu::set_order_seed(order_seed);
   parse_send_mode(send_mode);
-  parallel::find_backend(backend);
 }
 
 parallel::Layout RunOptions::layout(const Sequential& layers) const {

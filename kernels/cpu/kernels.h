@@ -38,6 +38,9 @@ void fill(T* y, const CountArgs&, const Stream&);
 
 void log_softmax_forward(const float* x, float* y, const AxisArgs&, const Stream&);
 void log_softmax_backward(const float* dy, const float* y, float* dx, const AxisArgs&, const Stream&);
+void cross_entropy_backward(const float* dloss, const float* log_probability, const std::int64_t* target,
+                            const float* class_weight, const float* total_weight, float* dx, const NllArgs&,
+                            const Stream&);
 
 void add(const float* a, const float* b, float* y, const BroadcastArgs&, const Stream&);
 void mul(const float* a, const float* b, float* y, const BroadcastArgs&, const Stream&);

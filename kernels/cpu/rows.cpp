@@ -32,6 +32,7 @@ std::vector<Row> cpu_rows() {
       // One element a row is touched: nothing to make faster.
       row<NllForward>("ref", kCpu, kFloat, typed<&ref::nll_forward<float>>),
       row<NllBackward>("ref", kCpu, kFloat, typed<&ref::nll_backward<float>>),
+      row<CrossEntropyBackward>("rows", kCpu, kFloat, typed<&cpu::cross_entropy_backward>),
 
       row<Add>("rows", kCpu, kFloat, typed<&cpu::add>),
       row<Mul>("rows", kCpu, kFloat, typed<&cpu::mul>),

@@ -1,4 +1,5 @@
-// Log-softmax and the maximum along an axis: rows of outer x classes x inner, gathered where inner > 1.
+// Log-softmax, the gradient of cross-entropy and the maximum along an axis: rows of outer x classes x inner,
+// gathered where inner > 1.
 #include <algorithm>
 #include <cmath>
 
@@ -46,6 +47,25 @@ void log_softmax_backward(const float* dy, const float* y, float* dx, const Axis
     for (std::int64_t i = 0; i < end; i += step) sum += static_cast<double>(dy[at + i]);
     const auto total = static_cast<float>(sum);
     for (std::int64_t i = at; i < at + end; i += step) dx[i] = dy[i] - std::exp(y[i]) * total;
+  });
+}
+
+// An ignored row gets 0 whatever it holds; a label out of range has been reported by the forward pass.
+void cross_entropy_backward(const float* dloss, const float* log_probability, const std::int64_t* target,
+                            const float* class_weight, const float* total_weight, float* dx,
+                            const NllArgs& args, const Stream& stream) {
+  const std::int64_t step = args.inner, end = args.classes * step;
+  each_row({args.outer, args.classes, args.inner}, stream, [&](std::int64_t at, std::int64_t row) {
+    const std::int64_t label = target[row];
+    if (label == args.ignore_index || label < 0 || label >= args.classes) {
+      for (std::int64_t i = at; i < at + end; i += step) dx[i] = 0;
+      return;
+    }
+    float gradient = dloss[args.reduction == Reduction::None ? row : 0];
+    if (args.reduction == Reduction::Mean) gradient /= *total_weight;
+    if (class_weight != nullptr) gradient *= class_weight[label];
+    for (std::int64_t i = at; i < at + end; i += step) dx[i] = gradient * std::exp(log_probability[i]);
+    dx[at + label * step] -= gradient;
   });
 }
 

@@ -1,5 +1,5 @@
 // Step 1: one thread computes one cell of c and reads a whole row of a and column of b for it. Neighbouring
-// threads take neighbouring *rows*, so each of their loads of a touches another 32-byte sector.
+// threads take neighbouring *rows*, so each of a warp's 32 loads of a touches another 32-byte sector.
 #include "kernels/cuda/device/index.h"
 #include "kernels/cuda/device/scalar.h"
 #include "kernels/cuda/kernels.h"
@@ -7,13 +7,13 @@
 namespace warpline::kernels::WARPLINE_CUDA_TARGET {
 namespace {
 
-constexpr int kSide = 16;
+constexpr int kHigh = 32, kWide = 8;
 
 template <class T>
 __global__ void gemm_naive_kernel(const T* a, const T* b, T* c, GemmArgs args, T alpha, T beta) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kSide + threadIdx.x;
-  for (std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * kSide + threadIdx.y; column < args.n;
-       column += static_cast<std::int64_t>(gridDim.y) * kSide) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kHigh + threadIdx.x;
+  for (std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * kWide + threadIdx.y; column < args.n;
+       column += static_cast<std::int64_t>(gridDim.y) * kWide) {
     if (row >= args.m) return;
     T sum = 0;
     if (alpha != T{0}) {
@@ -34,8 +34,8 @@ __global__ void gemm_naive_kernel(const T* a, const T* b, T* c, GemmArgs args, T
 template <class T>
 void gemm_naive(const T* a, const T* b, T* c, const GemmArgs& args, const Stream& stream) {
   if (args.m == 0 || args.n == 0) return;
-  const dim3 grid(static_cast<unsigned>(ceil_div(args.m, kSide)), blocks_along_y(ceil_div(args.n, kSide)));
-  launch<gemm_naive_kernel<T>>(grid, dim3(kSide, kSide), 0, stream, a, b, c, args, factor<T>(args.alpha),
+  const dim3 grid(static_cast<unsigned>(ceil_div(args.m, kHigh)), blocks_along_y(ceil_div(args.n, kWide)));
+  launch<gemm_naive_kernel<T>>(grid, dim3(kHigh, kWide), 0, stream, a, b, c, args, factor<T>(args.alpha),
                                factor<T>(args.beta));
 }
 

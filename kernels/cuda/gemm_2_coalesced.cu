@@ -14,7 +14,11 @@ __global__ void gemm_coalesced_kernel(Product<T> product, std::int64_t column_ti
   const std::int64_t column = blockIdx.x % column_tiles * kWide + threadIdx.x;
   if (!product.inside(row, column)) return;
   T sum = 0;
-  for (std::int64_t p = 0; p < product.a.depth; ++p) sum += product.a.at(row, p) * product.b.at(column, p);
+  for (std::int64_t p = 0; p < product.a.depth; ++p) {
+    const T left = product.a.at(row, p);
+    const T right = product.b.at(column, p);
+    sum += left * right;
+  }
   product.store(row, column, sum);
 }
 

@@ -110,6 +110,10 @@ template <class T>
 void nll_backward(const T* dloss, const std::int64_t* target, const T* class_weight, const T* total_weight,
                   T* dx, const NllArgs&, const Stream&);
 bool nll_suits_warp(const void* args);
+template <class T>
+void cross_entropy_backward(const T* dloss, const T* log_probability, const std::int64_t* target,
+                            const T* class_weight, const T* total_weight, T* dx, const NllArgs&,
+                            const Stream&);
 
 template <class T>
 void sgd_step(const T* gradient, T* parameter, T* momentum_buffer, const SgdArgs&, const Stream&);

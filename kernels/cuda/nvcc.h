@@ -5,18 +5,15 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/stream.h"
+#include "kernels/cuda/launch.h"
 
 namespace warpline::kernels::WARPLINE_CUDA_TARGET {
 
-// Throws Failure with CUDA's words for a launch that was refused; the runtime of target `cuda`, which
-// is still to come, defines it.
-void check_launch(const char* kernel);
-
 template <auto Kernel, class... Arguments>
 void launch(dim3 grid, dim3 block, std::size_t shared_bytes, const Stream& stream, Arguments... arguments) {
+  cuda::before_launch(stream);
   Kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream.native)>>>(arguments...);
-  check_launch(__PRETTY_FUNCTION__);
+  cuda::after_launch(__PRETTY_FUNCTION__, stream);
 }
 
 // The dynamic shared memory of the block.

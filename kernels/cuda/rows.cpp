@@ -104,6 +104,7 @@ void add_rows_of_a_field(std::vector<Row>& rows) {
   add_row<NllForward>(rows, "warp", dtype, typed<&target::nll_forward<T, target::WarpTeam>>,
                       &target::nll_suits_warp);
   add_row<NllBackward>(rows, "grid_stride", dtype, typed<&target::nll_backward<T>>);
+  add_row<CrossEntropyBackward>(rows, "grid_stride", dtype, typed<&target::cross_entropy_backward<T>>);
 
   add_row<SgdStep>(rows, "grid_stride", dtype, typed<&target::sgd_step<T>>);
   add_row<AdamStep>(rows, "grid_stride", dtype, typed<&target::adam_step<T>>);

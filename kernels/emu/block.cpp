@@ -113,6 +113,8 @@ std::string to_string(const Site& site) { return fmt::format("{}:{}", site.file,
 
 bool Block::runs() { return current_block != nullptr; }
 
+Watcher* Block::watcher() { return current_block == nullptr ? nullptr : current_block->launch_->watcher; }
+
 void Block::run(const Launch& launch, uint3 index) {
   launch_ = &launch;
   index_ = index;
@@ -273,7 +275,7 @@ void Block::release_barrier() {
     return;
   }
   at_barrier_ = 0;
-  if (launch_->watcher != nullptr) launch_->watcher->barrier();
+  if (launch_->watcher != nullptr) launch_->watcher->barrier(first);
   if (launch_->seed > 2) draw_order(order_, launch_->seed, ++round_);
   next_ = 0;
 }

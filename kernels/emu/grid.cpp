@@ -4,6 +4,7 @@
 #include <exception>
 #include <mutex>
 
+#include "kernels/call_note.h"
 #include "kernels/emu/check/run_checked.h"
 #include "kernels/emu/order.h"
 #include "kernels/emu/queue.h"
@@ -76,16 +77,17 @@ void run_grid(const Launch& launch, ThreadPool& pool) {
 
 void enqueue(const LaunchShape& shape, const Stream& stream, KernelCall call) {
   check_launch(shape.kernel, shape.grid, shape.block, shape.shared_bytes);
-  put(stream, [shape, stream, call = std::move(call)](const Moment& moment) {
-    run_launch(shape, call, stream, moment);
+  const kernels::CallNote note = shape.checked ? kernels::take_note() : kernels::CallNote{};
+  put(stream, [shape, stream, note, call = std::move(call)](const Moment& moment) {
+    run_launch(shape, call, stream, moment, note);
   });
 }
 
-void run_launch(const LaunchShape& shape, const KernelCall& call, const Stream& stream,
-                const Moment& moment) {
+void run_launch(const LaunchShape& shape, const KernelCall& call, const Stream& stream, const Moment& moment,
+                const kernels::CallNote& note) {
   Launch launch{shape.kernel, shape.grid, shape.block, shape.shared_bytes, order_seed(), call};
   if (shape.checked) {
-    check::run_checked(launch, call, stream.device.index, moment);
+    check::run_checked(launch, call, stream.device.index, moment, note);
   } else {
     run_grid(launch, *stream.pool);
   }

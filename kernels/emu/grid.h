@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/call_note.h"
 #include "kernels/emu/block.h"
 #include "kernels/stream.h"
 #include "kernels/thread_pool.h"
@@ -45,7 +46,8 @@ void enqueue(const LaunchShape& shape, const Stream& stream, KernelCall call);
 
 // What enqueue puts on the stream.
 struct Moment;
-void run_launch(const LaunchShape& shape, const KernelCall& call, const Stream& stream, const Moment& moment);
+void run_launch(const LaunchShape& shape, const KernelCall& call, const Stream& stream, const Moment& moment,
+                const kernels::CallNote& note);
 
 // "scale<float>", out of what the compiler calls `function` with a template argument Kernel.
 std::string_view cut_kernel_name(std::string_view function);

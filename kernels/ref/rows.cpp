@@ -1,6 +1,7 @@
 // The rows of `ref`: the definition of every op, one variant each.
 #include "kernels/ref/broadcast.h"
 #include "kernels/ref/conv2d.h"
+#include "kernels/ref/cross_entropy.h"
 #include "kernels/ref/gemm.h"
 #include "kernels/ref/log_softmax.h"
 #include "kernels/ref/max_pool2d.h"
@@ -49,6 +50,7 @@ void add_rows_of_a_field(std::vector<Row>& rows) {
   add_row<LogSoftmaxBackward>(rows, dtype, typed<&ref::log_softmax_backward<T>>);
   add_row<NllForward>(rows, dtype, typed<&ref::nll_forward<T>>);
   add_row<NllBackward>(rows, dtype, typed<&ref::nll_backward<T>>);
+  add_row<CrossEntropyBackward>(rows, dtype, typed<&ref::cross_entropy_backward<T>>);
   add_row<SgdStep>(rows, dtype, typed<&ref::sgd_step<T>>);
   add_row<AdamStep>(rows, dtype, typed<&ref::adam_step<T>>);
 }

@@ -1,7 +1,7 @@
+#include "kernels/tolerance.h"
 #include "tests/support/kernel_rows.h"
 #include "tests/support/options.h"
 #include "tests/support/random_values.h"
-#include "tests/support/tolerance.h"
 #include "tests/support/window_shapes.h"
 
 using namespace warpline;

@@ -30,7 +30,9 @@ void mark_corners(SparseMemory<float>& x) {
 }
 
 // Targets that have the host's memory, and need no copy of an array.
-bool reads_sparse_memory(const kernels::Row& row) { return row.target != DeviceKind::EmuChecked; }
+bool reads_sparse_memory(const kernels::Row& row) {
+  return is_host(row.target) || row.target == DeviceKind::Emu;
+}
 
 const std::vector<float> kMarks{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 

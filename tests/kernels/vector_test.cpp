@@ -1,8 +1,8 @@
+#include "kernels/tolerance.h"
 #include "tests/support/kernel_rows.h"
 #include "tests/support/options.h"
 #include "tests/support/random_values.h"
 #include "tests/support/sizes.h"
-#include "tests/support/tolerance.h"
 
 using namespace warpline;
 using namespace warpline::test;

@@ -38,7 +38,12 @@ void* DeviceMirror::to_device(const void* data, std::size_t bytes_if_unknown) {
     block = {host, static_cast<std::byte*>(runtime_.allocate(stream_.device.index, host.bytes))};
     if (block.device == nullptr) throw std::runtime_error("the device has no memory left");
     runtime_.synchronize(stream_);
-    if (!poisons()) std::memcpy(block.device, host.begin, host.bytes);  // canaries: nobody owns them
+    // Canaries, which nobody owns: a checked device is not to see them arrive.
+    if (stream_.device.kind == DeviceKind::Cuda) {
+      runtime_.host_to_device(block.device, host.begin, host.bytes, stream_);
+    } else if (!poisons()) {
+      std::memcpy(block.device, host.begin, host.bytes);
+    }
     runtime_.claim(block.device + before, host.data_bytes, stream_);
     runtime_.host_to_device(block.device + before, host.data, host.data_bytes, stream_);
   }

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
 
+#include "kernels/cuda/support.h"
 #include "kernels/poison.h"
 #include "tests/support/options.h"
 #include "tests/support/skip.h"
@@ -76,8 +77,10 @@ void skip(const std::string& reason) { state().skip_reason = reason; }
 
 std::vector<DeviceKind> device_kinds() {
   if (options().device) return {*options().device};
-  if (poisons()) return {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Emu};
-  return {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Emu, DeviceKind::EmuChecked};
+  std::vector<DeviceKind> kinds{DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Emu};
+  if (!poisons()) kinds.push_back(DeviceKind::EmuChecked);
+  if (!cuda::support().gpus.empty()) kinds.push_back(DeviceKind::Cuda);
+  return kinds;
 }
 
 }  // namespace warpline::test
@@ -88,7 +91,7 @@ int main(int argc, char** argv) {
   std::string device;
   auto cli = session.cli();
   if (test::state().offers_device) {
-    cli |= Catch::clara::Opt(device, "ref|cpu|emu|emu_checked")["--device"]("only this kind of device");
+    cli |= Catch::clara::Opt(device, "ref|cpu|cuda|emu|emu_checked")["--device"]("only this kind of device");
   }
   if (test::state().offers_seed) {
     cli |=
@@ -98,6 +101,7 @@ int main(int argc, char** argv) {
   if (const int status = session.applyCommandLine(argc, argv); status != 0) return 2;
   try {
     if (!device.empty()) test::state().options.device = warpline::parse_device_kind(device);
+    if (test::options().device == warpline::DeviceKind::Cuda) warpline::cuda::require_device(0);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 2;

@@ -21,8 +21,8 @@ struct Offers {
   Offers(bool device, bool seed);
 };
 
-// The kinds of device that a device-independent test runs on. Builds with a sanitizer leave out
-// `emu_checked`, which is as slow again and checks the same kernels.
+// The kinds of device that a device-independent test runs on: `cuda` where there is a GPU. Builds with a
+// sanitizer leave out `emu_checked`, which is as slow again and checks the same kernels.
 std::vector<DeviceKind> device_kinds();
 
 }  // namespace warpline::test

@@ -7,6 +7,7 @@
 
 #include "engine/context.h"
 #include "engine/safetensors.h"
+#include "kernels/cuda/support.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 
@@ -33,6 +34,13 @@ std::vector<float> values(Context& context, const std::string& path, const std::
   return {};
 }
 
+// What follows --device: all that this machine has.
+std::vector<const char*> devices() {
+  std::vector<const char*> all{"cpu", "ref", "emu", "emu --check"};
+  if (!cuda::support().gpus.empty()) all.push_back("cuda");
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("an op and its gradients are computed from a file", "[op]") {
@@ -43,7 +51,7 @@ TEST_CASE("an op and its gradients are computed from a file", "[op]") {
                 tensor<float>(context, "other", {10, 20, 30}, {3}),
                 tensor<float>(context, "grad_output", {1, 1, 1, 1, 1, 1}, {2, 3})};
   write_safetensors(folder / "in", in);
-  for (const char* device : {"cpu", "ref", "emu", "emu --check"}) {
+  for (const char* device : devices()) {
     const ProgramResult result =
         op(fmt::format("mul '{}' '{}' --device {}", folder / "in", folder / "out", device));
     INFO(result.errors);
@@ -65,7 +73,7 @@ TEST_CASE("a refused op writes nothing", "[op]") {
        {"conv2d '{0}' '{1}'", "conv2d '{0}' '{1}' --attr stride=0",
         "conv2d '{0}' '{1}' --attr padding=1 --attr colour=2",
         "conv2d '{0}' '{1}' --attr padding=1 --attr padding=1", "relu '{0}' '{1}'", "nothing '{0}' '{1}'",
-        "conv2d '{0}.missing' '{1}'", "conv2d '{0}' '{1}' --attr padding=1 --device cuda",
+        "conv2d '{0}.missing' '{1}'", "conv2d '{0}' '{1}' --attr padding=1 --device tpu",
         "max_pool2d '{0}' '{1}'"}) {
     const ProgramResult result = op(fmt::format(fmt::runtime(arguments), folder / "in", folder / "out"));
     INFO(arguments << ": " << result.errors);
@@ -82,7 +90,7 @@ TEST_CASE("a target out of range is refused on every device, and nothing is writ
   in.tensors = {tensor<float>(context, "input", {1, 2, 3, 4}, {2, 2}),
                 tensor<std::int64_t>(context, "target", {1, 5}, {2})};
   write_safetensors(folder / "in", in);
-  for (const char* device : {"cpu", "ref", "emu", "emu --check"}) {
+  for (const char* device : devices()) {
     for (const char* name : {"nll_loss", "cross_entropy"}) {
       const ProgramResult result =
           op(fmt::format("{} '{}' '{}' --device {}", name, folder / "in", folder / "out", device));

@@ -38,12 +38,16 @@ install_packages() {
   rm -f "$log"
 }
 
+# has_gpu: nvidia-smi lists one.
+has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
 # configure FOLDER OPTION...: sets up a build folder, or brings an existing one up to date. Meson's words are shown only
 # where it fails.
 configure() {
-  local folder=$1 command=setup
+  local folder=$1 again=
   shift
-  [ ! -f "$folder/build.ninja" ] || command=configure
-  meson "$command" "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; rm -f "$folder.log"; return 1; }
+  # `meson configure` would not know an option that is newer than the folder.
+  [ ! -f "$folder/build.ninja" ] || again=--reconfigure
+  meson setup $again "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; rm -f "$folder.log"; return 1; }
   mv "$folder.log" "$folder/configure.log"
 }

@@ -1,25 +1,26 @@
-// What the compiler calls for each memory access under -fsanitize=thread. The build renames these calls of
-// checked kernels (symbols.txt), so that a build with the real ThreadSanitizer still watches the host's code.
+// What the compiler calls for each memory access under -fsanitize=thread, and for each basic block. The build
+// renames these calls of checked kernels (symbols.txt), so that a build with the real ThreadSanitizer still
+// watches the host's code.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/emu/check/checker.h"
+#include "kernels/emu/block.h"
 
 namespace {
 
 using warpline::emu::Block;
-using warpline::emu::check::Checker;
+using warpline::emu::Watcher;
 
-// Host code of kernel sources comes here as well; it is none of the checks' business.
+// Host code of kernel sources comes here as well; nobody watches it.
 inline void check(const void* address, std::size_t bytes, bool writes, bool aligned, void* return_address) {
-  if (!Block::runs()) return;
-  Checker::instance().access({address, bytes, writes, false, aligned, return_address});
+  if (Watcher* const watcher = Block::watcher())
+    watcher->access({address, bytes, writes, false, aligned, return_address});
 }
 
 inline void check_atomic(const volatile void* address, std::size_t bytes, bool writes, void* return_address) {
-  if (!Block::runs()) return;
-  Checker::instance().access({const_cast<const void*>(address), bytes, writes, true, true, return_address});
+  if (Watcher* const watcher = Block::watcher())
+    watcher->access({const_cast<const void*>(address), bytes, writes, true, true, return_address});
 }
 
 }  // namespace
@@ -31,6 +32,11 @@ void warpline_check_func_entry(void*) {}
 void warpline_check_func_exit() {}
 void warpline_check_vptr_update(void**, void*) {}
 void warpline_check_vptr_read(void**) {}
+
+// Of -fsanitize-coverage=trace-pc: at the beginning of each basic block.
+void warpline_check_trace_pc() {
+  if (Watcher* const watcher = Block::watcher()) watcher->enter(__builtin_return_address(0));
+}
 
 #define WARPLINE_CHECK_SIZE(size)                                    \
   void warpline_check_read##size(void* address) {                    \

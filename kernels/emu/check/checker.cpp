@@ -19,9 +19,6 @@ constexpr std::uint32_t kWarp = 32;
 constexpr std::uint16_t kHost = 0xffff;  // a copy's thread
 constexpr std::string_view kLine = "=========";
 
-// Variables of the emulator that a kernel reads as its built-ins.
-bool is_built_in(const std::string& name) { return name.rfind("warpline::emu::", 0) == 0; }
-
 }  // namespace
 
 Checker& Checker::instance() {
@@ -98,17 +95,10 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
   parameters_begin_ = static_cast<const char*>(parameters);
   parameters_end_ = parameters_begin_ + parameter_bytes;
   warps_.assign((launch.block.count() + kWarp - 1) / kWarp, {});
-  locals_ = thread_local_block();
-  if (!static_shared_) {
-    static_shared_ = std::make_unique<Shadow>(locals_.bytes);
-    dynamic_shared_ = std::make_unique<Shadow>(kMostSharedBytes);
-    local_at_.assign(locals_.bytes, -1);
-    for (std::size_t i = 0; i < thread_locals().size(); ++i) {
-      const Variable& local = thread_locals()[i];
-      std::fill_n(local_at_.begin() + static_cast<std::ptrdiff_t>(local.offset), local.bytes,
-                  static_cast<std::int32_t>(i));
-    }
-  }
+  arrays_.begin_kernel(launch.shared_bytes);
+  if (static_shared_) return;
+  static_shared_ = std::make_unique<Shadow>(arrays_.static_bytes());
+  dynamic_shared_ = std::make_unique<Shadow>(kMostSharedBytes);
 }
 
 void Checker::end_kernel() { launch_ = nullptr; }
@@ -119,8 +109,6 @@ void Checker::begin_block(std::uint64_t block) {
   barrier_stamp_ = ++stamp_;
   for (WarpSync& warp : warps_) warp = {};
 }
-
-void Checker::barrier() { barrier_stamp_ = ++stamp_; }
 
 void Checker::sync_warp(std::uint32_t warp, unsigned lanes) {
   ++stamp_;
@@ -174,14 +162,10 @@ bool Checker::locate(const Request& request, Space& space) {
     return true;
   }
   if (launch_ == nullptr) return false;  // the host's end of a copy
-  if (address >= warpline_dynamic_shared && address < warpline_dynamic_shared + kMostSharedBytes) {
-    space = {dynamic_shared_.get(), static_cast<std::size_t>(address - warpline_dynamic_shared), true};
-    return true;
-  }
-  if (address >= locals_.begin && address < locals_.begin + locals_.bytes) {
-    space = {static_shared_.get(), static_cast<std::size_t>(address - locals_.begin), true};
-    const std::int32_t local = local_at_[space.offset];
-    return local < 0 || !is_built_in(thread_locals()[static_cast<std::size_t>(local)].name);
+  if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
+    const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
+    space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
+    return place.kind != SharedArrays::Kind::BuiltIn;
   }
   // What a thread keeps on its stack is its own, and so are its parameters.
   const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
@@ -224,8 +208,8 @@ void Checker::check_bounds(const Request& request, const Space& space) {
     }
     return;
   }
-  const std::int32_t local = local_at_[space.offset];
-  if (local < 0 || end > local_at_.size() || local_at_[end - 1] != local) {
+  const Variable* const array = arrays_.array_at(space.offset);
+  if (array == nullptr || arrays_.array_at(end - 1) != array) {
     stop("memcheck", request, fmt::format("{}, past the end of its array", place(address, space)));
   }
 }
@@ -338,15 +322,13 @@ std::string Checker::bounds_of(const char* address) const {
 std::string Checker::place(const void* address, const Space& space) const {
   if (!space.shared) return bounds_of(static_cast<const char*>(address));
   if (space.shadow == dynamic_shared_.get())
-    return fmt::format("at byte {} of the dynamic array",
-                       static_cast<const char*>(address) - warpline_dynamic_shared);
-  const std::int32_t local = local_at_[space.offset];
-  if (local < 0) return "outside every array";
-  const Variable& array = thread_locals()[static_cast<std::size_t>(local)];
-  const auto at = static_cast<std::size_t>(static_cast<const char*>(address) - locals_.begin) - array.offset;
-  const std::size_t scope = array.name.rfind("::");
+    return fmt::format("at byte {} of the dynamic array", arrays_.find(address).offset);
+  const Variable* const array = arrays_.array_at(space.offset);
+  if (array == nullptr) return "outside every array";
+  const std::size_t scope = array->name.rfind("::");
   return fmt::format("{}, byte {} of {}",
-                     scope == std::string::npos ? array.name : array.name.substr(scope + 2), at, array.bytes);
+                     scope == std::string::npos ? array->name : array->name.substr(scope + 2),
+                     arrays_.find(address).offset - array->offset, array->bytes);
 }
 
 void Checker::report(const char* check, const Request& request, const std::string& what,

@@ -27,6 +27,7 @@
 
 #include "kernels/emu/check/program.h"
 #include "kernels/emu/check/shadow.h"
+#include "kernels/emu/check/shared_arrays.h"
 #include "kernels/emu/grid.h"
 #include "kernels/emu/queue.h"
 #include "kernels/emu/watcher.h"
@@ -59,7 +60,7 @@ class Checker final : public Watcher {
   void end_kernel();
   void begin_block(std::uint64_t block) override;
   void become(std::uint32_t thread) override { thread_ = thread; }
-  void barrier() override;
+  void barrier(const Site&) override { barrier_stamp_ = ++stamp_; }
   void sync_warp(std::uint32_t warp, unsigned lanes) override;
   bool stops_at(const Site& site) override;
 
@@ -68,13 +69,8 @@ class Checker final : public Watcher {
   void remove(std::optional<Site> site) { removed_ = site; }
   std::vector<Site> visited_sites() { return std::exchange(visited_, {}); }
 
-  struct Request {
-    const void* address = nullptr;
-    std::size_t bytes = 0;
-    bool writes = false, atomic = false, aligned = true;  // aligned: must be to its size
-    const void* return_address = nullptr;
-  };
-  void access(const Request& request);
+  void access(const Request& request) override;
+  void enter(const void*) override {}
 
  private:
   struct Space {  // a memory with its shadow
@@ -132,10 +128,8 @@ class Checker final : public Watcher {
   std::map<int, std::unique_ptr<Shadow>> global_;
   std::unique_ptr<Shadow> variables_;          // of those under __device__
   std::map<const char*, DeviceBlock> blocks_;  // of device memory, by first byte, the last one there
-  // Shared memory: the thread-local storage of the program, and one dynamic array.
-  ThreadLocalBlock locals_;
+  SharedArrays arrays_;
   std::unique_ptr<Shadow> static_shared_, dynamic_shared_;
-  std::vector<std::int32_t> local_at_;  // which of thread_locals() each byte is of, or -1
   struct Seen {
     CodeOffset site, before;
     const char* check;

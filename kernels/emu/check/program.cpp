@@ -73,21 +73,40 @@ std::vector<Variable> read_symbols(unsigned type) {
   return found;
 }
 
-std::string ask_addr2line(CodeOffset offset) {
-  const std::string command = fmt::format("addr2line -e /proc/{}/exe {:#x} 2>/dev/null", getpid(), offset);
-  const std::unique_ptr<FILE, decltype(&pclose)> pipe(popen(command.c_str(), "r"), &pclose);
+// What addr2line says of each offset: the lines of the calls that were inlined there, innermost first. Empty
+// where it knows nothing.
+std::vector<std::vector<std::string>> ask_addr2line(const std::vector<CodeOffset>& offsets) {
+  std::vector<std::vector<std::string>> answers(offsets.size());
+  std::string command = fmt::format("addr2line -a -i -e /proc/{}/exe", getpid());
+  for (const CodeOffset offset : offsets) command += fmt::format(" {:#x}", offset);
+  const std::unique_ptr<FILE, decltype(&pclose)> pipe(popen((command + " 2>/dev/null").c_str(), "r"),
+                                                      &pclose);
+  if (pipe == nullptr) return answers;
   std::array<char, 4096> line{};
-  if (pipe == nullptr || std::fgets(line.data(), line.size(), pipe.get()) == nullptr) return "";
-  std::string text(line.data());
-  text.erase(text.find_last_not_of(" \n") + 1);
-  if (const std::size_t more = text.find(" ("); more != std::string::npos)
-    text.erase(more);  // a discriminator
-  return text.find("??") == std::string::npos ? text : "";
+  for (std::size_t next = 0; std::fgets(line.data(), line.size(), pipe.get()) != nullptr;) {
+    std::string text(line.data());
+    if (text.rfind("0x", 0) == 0) {  // an offset; its lines follow
+      ++next;
+      continue;
+    }
+    text.erase(text.find_last_not_of(" \n") + 1);
+    if (const std::size_t more = text.find(" ("); more != std::string::npos)
+      text.erase(more);  // a discriminator
+    if (text.find('?') == std::string::npos && next > 0) answers[next - 1].push_back(shortened(text));
+  }
+  return answers;
 }
 
-// Build folders lie beside the sources: what is before the room's name says nothing.
+bool is_of_the_emulator(const std::string& line) {
+  return line.rfind("kernels/emu/", 0) == 0 || line.rfind("/usr/", 0) == 0 ||
+         line.rfind("kernels/function_ref", 0) == 0;
+}
+
+}  // namespace
+
 std::string shortened(const std::string& place) {
   for (const char* room : {"kernels/", "tests/"}) {
+    if (place.rfind(room, 0) == 0) return place;
     if (const std::size_t found = place.rfind(std::string("/") + room); found != std::string::npos) {
       return place.substr(found + 1);
     }
@@ -96,8 +115,6 @@ std::string shortened(const std::string& place) {
   while (place.compare(begin, 2, "./") == 0) begin += 2;  // the folder that it was compiled in
   return place.substr(begin);
 }
-
-}  // namespace
 
 CodeOffset code_offset(const void* return_address) {
   // The call's own line is that of the byte before.
@@ -109,9 +126,36 @@ std::string source_line(CodeOffset offset) {
   static std::map<CodeOffset, std::string> known;
   const std::lock_guard lock(mutex);
   std::string& place = known[offset];
-  if (place.empty()) place = shortened(ask_addr2line(offset));
-  if (place.empty()) place = fmt::format("code offset {:#x}", offset);
+  if (place.empty()) {
+    const std::vector<std::string> lines = ask_addr2line({offset}).front();
+    // atomicAdd and its like are the emulator's: their caller is meant.
+    const auto line = std::find_if_not(lines.begin(), lines.end(), is_of_the_emulator);
+    place = line != lines.end() ? *line
+            : lines.empty()     ? fmt::format("code offset {:#x}", offset)
+                                : lines.front();
+  }
   return place;
+}
+
+std::vector<std::string> source_places(const std::vector<CodeOffset>& offsets) {
+  constexpr std::size_t kAtOnce = 1000;  // a command line is not endless
+  std::vector<std::string> places;
+  for (std::size_t begin = 0; begin < offsets.size(); begin += kAtOnce) {
+    const std::vector<CodeOffset> some(
+        offsets.begin() + static_cast<std::ptrdiff_t>(begin),
+        offsets.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kAtOnce, offsets.size())));
+    const auto answers = ask_addr2line(some);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      std::vector<std::string> lines = answers[i];
+      lines.erase(std::remove_if(lines.begin(), lines.end(), is_of_the_emulator), lines.end());
+      if (lines.empty()) {
+        places.push_back(fmt::format("code offset {:#x}", some[i]));
+      } else {
+        places.push_back(lines.size() == 1 ? lines.back() : lines.back() + " > " + lines.front());
+      }
+    }
+  }
+  return places;
 }
 
 const std::vector<Variable>& thread_locals() {

@@ -13,9 +13,17 @@ namespace warpline::emu::check {
 using CodeOffset = std::uint32_t;
 CodeOffset code_offset(const void* return_address);
 
-// "kernels/cuda/gemm_3_shared_tile.cu:22"; where a call was inlined, the innermost place. Needs addr2line of
+// "kernels/cuda/gemm_3_shared_tile.cu:22"; where a call was inlined, the innermost place that is not
+// the emulator's. Needs addr2line of
 // binutils; without it, the offset.
 std::string source_line(CodeOffset offset);
+
+// The same for many at once, each with the line of the kernel first that what was inlined comes from:
+// "kernels/cuda/gemm_2_coalesced.cu:18 > kernels/cuda/device/product.h:24".
+std::vector<std::string> source_places(const std::vector<CodeOffset>& offsets);
+
+// A path without what is before the room's name: build folders lie beside the sources.
+std::string shortened(const std::string& place);
 
 struct Variable {
   std::string name;  // demangled

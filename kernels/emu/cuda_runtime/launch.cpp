@@ -35,7 +35,7 @@ void launch(const LaunchSite& site, const LaunchShape& shape, const Body& body) 
       const std::lock_guard lock(state.pool_mutex());
       const Stream on{{wanted.checked ? DeviceKind::EmuChecked : DeviceKind::Emu, device}, &state.pool()};
       look_after_kernels();
-      emu::run_launch(wanted, call, on, moment);
+      emu::run_launch(wanted, call, on, moment, {});
     });
     return cudaSuccess;
   });

@@ -12,7 +12,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace warpline::test {
+namespace warpline {
 
 template <class T>
 double sum_tolerance(std::int64_t terms, double largest_term) {
@@ -23,4 +23,4 @@ double sum_tolerance(std::int64_t terms, double largest_term) {
   }
 }
 
-}  // namespace warpline::test
+}  // namespace warpline
