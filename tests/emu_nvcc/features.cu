@@ -13,11 +13,16 @@ __device__ int m;
 __device__ __managed__ int shared_with_host = 3;
 static __device__ float table[4] = {1, 2, 3, 4};
 
+template <int Size, class T>
+__device__ T sum_of(cg::thread_block_tile<Size> tile, T value) {
+  for (int step = tile.size() / 2; step > 0; step /= 2) value += tile.shfl_down(value, step);
+  return value;
+}
+
 __global__ void count(int* tiles, int columns, size_t pitch) {
   atomicAdd(&m, static_cast<int>(table[3]));
   const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
-  int sum = threadIdx.x;
-  for (int step = tile.size() / 2; step > 0; step /= 2) sum += tile.shfl_down(sum, step);
+  const int sum = sum_of(tile, static_cast<int>(threadIdx.x));
   int* const row = reinterpret_cast<int*>(reinterpret_cast<char*>(tiles) + tile.meta_group_rank() * pitch);
   if (tile.thread_rank() < columns) row[tile.thread_rank()] = tile.thread_rank() == 0 ? sum : -1;
   if (threadIdx.x == 0) shared_with_host *= 2;

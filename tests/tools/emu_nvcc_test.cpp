@@ -68,7 +68,7 @@ TEST_CASE("features of the device, and kernels that stop", "[emu][nvcc]") {
     };
     const ProgramResult asserted = run("assert");
     CHECK(asserted.out == right + "device-side assert triggered\ncudaErrorAssert\n");
-    CHECK_THAT(asserted.errors, Contains("features.cu:34: ") && Contains("Assertion `wait` failed."));
+    CHECK_THAT(asserted.errors, Contains("features.cu:39: ") && Contains("Assertion `wait` failed."));
     CHECK(asserted.status == check);
     const ProgramResult spun = run("spin");
     CHECK(spun.out == right + "the launch timed out and was terminated\ncudaErrorLaunchTimeout\n");

@@ -58,8 +58,19 @@ inline unsigned mask_of_tile(unsigned size) {
 
 }  // namespace detail
 
-template <unsigned Size, class Parent = void>
-class thread_block_tile : public thread_group {
+// nvcc lets a function with `template <int Size>` take a tile, whose size CUDA declares as unsigned: a tile
+// of an int is one of an unsigned as well.
+template <auto Size, class Parent = void>
+class thread_block_tile : public thread_block_tile<static_cast<unsigned>(Size), Parent> {
+  using Base = thread_block_tile<static_cast<unsigned>(Size), Parent>;
+
+ public:
+  thread_block_tile(const Base& tile) : Base(tile) {}  // NOLINT(google-explicit-constructor): the same tile
+  explicit thread_block_tile(const thread_group& parent) : Base(parent) {}
+};
+
+template <unsigned Size, class Parent>
+class thread_block_tile<Size, Parent> : public thread_group {
   static_assert(Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
  public:
@@ -96,7 +107,7 @@ class thread_block_tile : public thread_group {
   unsigned meta_rank_, meta_size_;
 };
 
-template <unsigned Size>
+template <auto Size>
 thread_block_tile<Size> tiled_partition(const thread_group& parent) {
   return thread_block_tile<Size>(parent);
 }
