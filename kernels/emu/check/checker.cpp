@@ -157,16 +157,18 @@ bool Checker::locate(const Request& request, Space& space) {
     space = {&shadow_of(device), device_memory(device).offset(address), false};
     return true;
   }
+  if (launch_ != nullptr) {
+    if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
+      const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
+      space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
+      return place.kind != SharedArrays::Kind::BuiltIn;
+    }
+  }
   if (is_device_variable(address)) {
     space = {&variables_shadow(), static_cast<std::size_t>(address - device_section().begin), false};
     return true;
   }
   if (launch_ == nullptr) return false;  // the host's end of a copy
-  if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
-    const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
-    space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
-    return place.kind != SharedArrays::Kind::BuiltIn;
-  }
   // What a thread keeps on its stack is its own, and so are its parameters.
   const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
   if (address >= frame && address < frame + Block::kStackBytes) return false;
