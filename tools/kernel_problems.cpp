@@ -57,7 +57,8 @@ void call(void (*function)(Parameters...), const std::vector<void*>& pointers, c
   using All = std::tuple<Parameters...>;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     function(static_cast<std::tuple_element_t<I, All>>(pointers[I])..., args, stream);
-  }(std::make_index_sequence<sizeof...(Parameters) - 2>());
+  }
+  (std::make_index_sequence<sizeof...(Parameters) - 2>());
 }
 
 template <class Op>
@@ -112,7 +113,9 @@ struct Pooling {
   std::uint8_t cells;
 };
 Pooling pooling(const Sizes& s) {
-  if (s[2] > 16 || s[2] > s[1]) fail<ValueError>("max_pool2d", "a window of {} does not fit here: at most 16 and the image, {}", s[2], s[1]);
+  if (s[2] > 16 || s[2] > s[1])
+    fail<ValueError>("max_pool2d", "a window of {} does not fit here: at most 16 and the image, {}", s[2],
+                     s[1]);
   MaxPool2dArgs args;
   std::tie(args.planes, args.height, args.width) = std::tuple(s[0], s[1], s[1]);
   args.kernel_h = args.kernel_w = args.stride_h = args.stride_w = s[2];
@@ -131,7 +134,8 @@ Problem max_pool2d_backward(const Sizes& s) {
 Problem max_pool2d_indices(const Sizes& s) {
   const Pooling p = pooling(s);
   return problem<MaxPool2dIndices>(
-      p.args, {bytes(p.y, p.cells, false), operand(std::vector<std::int64_t>(static_cast<std::size_t>(p.y)), true)},
+      p.args,
+      {bytes(p.y, p.cells, false), operand(std::vector<std::int64_t>(static_cast<std::size_t>(p.y)), true)},
       DType::Int64);
 }
 
@@ -157,10 +161,12 @@ Problem max(const Sizes& s) {
 }
 NllArgs losses(const Sizes& s) { return {s[0], s[1], 1, -100, Reduction::Sum}; }
 Problem nll_forward(const Sizes& s) {
-  return problem<NllForward>(losses(s), {reals(s[0] * s[1]), labels(s[0], s[1]), absent(), result(1), result(1), no_error()});
+  return problem<NllForward>(
+      losses(s), {reals(s[0] * s[1]), labels(s[0], s[1]), absent(), result(1), result(1), no_error()});
 }
 Problem nll_backward(const Sizes& s) {
-  return problem<NllBackward>(losses(s), {reals(1), labels(s[0], s[1]), absent(), reals(1), result(s[0] * s[1])});
+  return problem<NllBackward>(losses(s),
+                              {reals(1), labels(s[0], s[1]), absent(), reals(1), result(s[0] * s[1])});
 }
 Problem cross_entropy_backward(const Sizes& s) {
   return problem<CrossEntropyBackward>(
@@ -177,8 +183,12 @@ BroadcastArgs bias(const Sizes& s) {
   args.count = s[0] * s[1];
   return args;
 }
-Problem add(const Sizes& s) { return problem<Add>(bias(s), {reals(s[0] * s[1]), reals(s[1]), result(s[0] * s[1])}); }
-Problem mul(const Sizes& s) { return problem<Mul>(bias(s), {reals(s[0] * s[1]), reals(s[1]), result(s[0] * s[1])}); }
+Problem add(const Sizes& s) {
+  return problem<Add>(bias(s), {reals(s[0] * s[1]), reals(s[1]), result(s[0] * s[1])});
+}
+Problem mul(const Sizes& s) {
+  return problem<Mul>(bias(s), {reals(s[0] * s[1]), reals(s[1]), result(s[0] * s[1])});
+}
 Problem sum(const Sizes& s) {
   ReduceArgs args;
   args.dims = 2;
@@ -204,7 +214,8 @@ struct Family {
   std::vector<std::string> shapes;
 };
 const Family kMatrices{"m x n x k", {"128x128x128", "64x500x800", "512x512x512"}};
-const Family kConvolutions{"batch x channels x size x filters x kernel", {"8x1x28x20x5", "8x20x12x50x5", "64x20x12x50x5"}};
+const Family kConvolutions{"batch x channels x size x filters x kernel",
+                           {"8x1x28x20x5", "8x20x12x50x5", "64x20x12x50x5"}};
 const Family kPoolings{"planes x size x window", {"160x24x2", "400x8x2", "64x24x3"}};
 const Family kElements{"elements", {"10000", "1000000"}};
 const Family kRows{"rows x classes", {"64x10", "100x1000", "10000x100"}};
@@ -269,7 +280,8 @@ Sizes parse(const Entry& entry, const std::string& shape) {
   double cells = 1;
   for (const std::int64_t size : sizes) cells *= static_cast<double>(size);
   if (!good || sizes.size() != wanted || cells > 1e12) {
-    fail<ValueError>("--shape", "{} takes {}, positive numbers as in {}; got '{}'", entry.op, entry.family->legend, example, shape);
+    fail<ValueError>("--shape", "{} takes {}, positive numbers as in {}; got '{}'", entry.op,
+                     entry.family->legend, example, shape);
   }
   return sizes;
 }

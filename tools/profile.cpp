@@ -1,5 +1,7 @@
 // `warpline profile`: what the CUDA kernels of an op, or of a training step, ask of a GPU, counted on the
 // emulator.
+#include "kernels/emu/profile/profile.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -8,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/call_note.h"
-#include "kernels/emu/profile/profile.h"
 #include "kernels/emu/profile/table.h"
 #include "kernels/error.h"
 #include "kernels/runtime.h"
@@ -44,7 +45,8 @@ const Gpu& find_gpu(const std::string& name) {
 // A problem's operands in the device's memory.
 class DeviceOperands {
  public:
-  DeviceOperands(const Problem& problem, const Stream& stream) : runtime_(runtime(stream.device.kind)), stream_(stream) {
+  DeviceOperands(const Problem& problem, const Stream& stream)
+      : runtime_(runtime(stream.device.kind)), stream_(stream) {
     for (const Operand& operand : problem.operands) {
       if (operand.absent) {
         pointers_.push_back(nullptr);
@@ -52,7 +54,8 @@ class DeviceOperands {
       }
       const std::size_t bytes = std::max<std::size_t>(operand.values.size(), 1);
       void* const data = runtime_.allocate(stream.device.index, bytes);
-      if (data == nullptr) fail<Failure>("memory", "the device has no block of {} bytes left; use a smaller --shape", bytes);
+      if (data == nullptr)
+        fail<Failure>("memory", "the device has no block of {} bytes left; use a smaller --shape", bytes);
       pointers_.push_back(data);
       bytes_.emplace_back(data, bytes);
       runtime_.claim(data, bytes, stream);
@@ -77,12 +80,14 @@ class DeviceOperands {
   std::vector<std::pair<void*, std::size_t>> bytes_;
 };
 
-std::vector<KernelProfile> profile_op(const std::string& op, const std::string& variant, const std::string& shape) {
+std::vector<KernelProfile> profile_op(const std::string& op, const std::string& variant,
+                                      const std::string& shape) {
   const Problem problem = make_problem(op, shape);
   ThreadPool pool(1);
   Runtime& device = runtime(kDevice.kind);
   const Stream stream{kDevice, &pool, nullptr, device.open_stream(kDevice.index, &pool)};
-  const std::unique_ptr<void, void (*)(void*)> opened(stream.native, [](void* native) { runtime(kDevice.kind).close_stream(native); });
+  const std::unique_ptr<void, void (*)(void*)> opened(
+      stream.native, [](void* native) { runtime(kDevice.kind).close_stream(native); });
   std::vector<KernelProfile> profiles;
   std::vector<std::string_view> variants;
   Recording recording;
@@ -101,7 +106,8 @@ std::vector<KernelProfile> profile_op(const std::string& op, const std::string& 
     for (KernelProfile& profile : recording.take()) profiles.push_back(std::move(profile));
   }
   if (!variant.empty() && std::find(variants.begin(), variants.end(), variant) == variants.end())
-    fail<ValueError>("kernel", "{} has no variant '{}'; there are {}", op, variant, fmt::join(variants, ", "));
+    fail<ValueError>("kernel", "{} has no variant '{}'; there are {}", op, variant,
+                     fmt::join(variants, ", "));
   return profiles;
 }
 
@@ -113,14 +119,17 @@ std::string title(const KernelProfile& profile) {
 std::string roofline_table(const std::vector<KernelProfile>& profiles, const Gpu& gpu) {
   std::size_t width = 6;
   for (const KernelProfile& profile : profiles) width = std::max(width, title(profile).size());
-  std::string text = fmt::format("{:<{}}{:>12}{:>12}{:>12}{:>12}  at most on {}\n", "kernel", width, "MFLOP", "MB touched",
-                                 "MB moved", "FLOP/byte", gpu.name);
+  std::string text = fmt::format("{:<{}}{:>12}{:>12}{:>12}{:>12}  at most on {}\n", "kernel", width, "MFLOP",
+                                 "MB touched", "MB moved", "FLOP/byte", gpu.name);
   for (const KernelProfile& profile : profiles) {
-    const auto touched = static_cast<double>(profile.bytes_touched), moved = static_cast<double>(profile.bytes_moved());
+    const auto touched = static_cast<double>(profile.bytes_touched),
+               moved = static_cast<double>(profile.bytes_moved());
     const double best = roofline(gpu, profile.flops, touched), worst = roofline(gpu, profile.flops, moved);
-    text += fmt::format("{:<{}}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.2f}  {:.0f} GFLOP/s by {}; {:.0f} without a cache\n", title(profile), width,
-                        profile.flops / 1e6, touched / 1e6, moved / 1e6, touched == 0 ? 0 : profile.flops / touched,
-                        best / 1e9, best < gpu.flops ? "its memory" : "its arithmetic", worst / 1e9);
+    text += fmt::format(
+        "{:<{}}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.2f}  {:.0f} GFLOP/s by {}; {:.0f} without a cache\n",
+        title(profile), width, profile.flops / 1e6, touched / 1e6, moved / 1e6,
+        touched == 0 ? 0 : profile.flops / touched, best / 1e9,
+        best < gpu.flops ? "its memory" : "its arithmetic", worst / 1e9);
   }
   return text;
 }
@@ -149,10 +158,14 @@ nlohmann::ordered_json to_json(const Counts& counts) {
 nlohmann::ordered_json to_json(const std::vector<KernelProfile>& profiles, const Gpu& gpu) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const KernelProfile& profile : profiles) {
-    nlohmann::ordered_json json{{"op", profile.op},           {"variant", profile.variant},
-                                {"kernel", profile.kernel},   {"launches", profile.launches},
-                                {"blocks", profile.blocks},   {"threads", profile.threads},
-                                {"flops", profile.flops},     {"bytes_touched", profile.bytes_touched},
+    nlohmann::ordered_json json{{"op", profile.op},
+                                {"variant", profile.variant},
+                                {"kernel", profile.kernel},
+                                {"launches", profile.launches},
+                                {"blocks", profile.blocks},
+                                {"threads", profile.threads},
+                                {"flops", profile.flops},
+                                {"bytes_touched", profile.bytes_touched},
                                 {"bytes_moved", profile.bytes_moved()}};
     json["bound_flops_per_second"] = roofline(gpu, profile.flops, static_cast<double>(profile.bytes_touched));
     json["total"] = to_json(profile.total);
@@ -166,7 +179,8 @@ void print_list() {
   for (const std::string_view op : problem_ops()) {
     std::vector<std::string_view> variants;
     for (const kernels::Row& row : kernels::table()) {
-      if (row.op == op && row.target == kDevice.kind && (row.dtype == DType::Float32 || op == "max_pool2d_indices"))
+      if (row.op == op && row.target == kDevice.kind &&
+          (row.dtype == DType::Float32 || op == "max_pool2d_indices"))
         variants.push_back(row.variant);
     }
     fmt::print("{}: {}; --shape {}\n", op, fmt::join(variants, ", "), shape_legend(op));
@@ -176,13 +190,15 @@ void print_list() {
 void run_profile(const ProfileOptions& options) {
   if (options.list) return print_list();
   const Gpu& gpu = find_gpu(options.gpu);
-  if (options.kernel.empty()) fail<ValueError>("profile", "name a kernel, as in 'warpline profile gemm'; --list has them all");
+  if (options.kernel.empty())
+    fail<ValueError>("profile", "name a kernel, as in 'warpline profile gemm'; --list has them all");
   const std::size_t slash = options.kernel.find('/');
   const std::string op = options.kernel.substr(0, slash);
   const std::string variant = slash == std::string::npos ? "" : options.kernel.substr(slash + 1);
   const std::string shape = options.shape.empty() ? problem_shapes(op).front() : options.shape;
   const std::vector<KernelProfile> profiles = profile_op(op, variant, shape);
-  fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n", op, shape_legend(op), shape);
+  fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n", op, shape_legend(op),
+             shape);
   fmt::print("{}\n{}", kernel_table(profiles), roofline_table(profiles, gpu));
   if (options.source) {
     for (const KernelProfile& profile : profiles) fmt::print("\n{}", line_table(profile));
@@ -194,14 +210,17 @@ void run_profile(const ProfileOptions& options) {
 
 void add_profile(CLI::App& app) {
   const auto options = std::make_shared<ProfileOptions>();
-  CLI::App* command = app.add_subcommand(
-      "profile",
-      "Counts what the CUDA kernels of an op ask of a GPU: requests to memory and the sectors or wavefronts that each costs, barriers, "
-      "branches at which the lanes of a warp part. No GPU is needed: the kernels run on the emulator, and the same command gives the "
-      "same counts.");
-  command->add_option("kernel", options->kernel, "an op, as in gemm, or one of its variants, as in gemm/naive");
+  CLI::App* command = app.add_subcommand("profile",
+                                         "Counts what the CUDA kernels of an op ask of a GPU: requests to "
+                                         "memory and the sectors or wavefronts that each costs, barriers, "
+                                         "branches at which the lanes of a warp part. No GPU is needed: the "
+                                         "kernels run on the emulator, and the same command gives the "
+                                         "same counts.");
+  command->add_option("kernel", options->kernel,
+                      "an op, as in gemm, or one of its variants, as in gemm/naive");
   command->add_option("--shape", options->shape, "sizes, as in 128x128x128; --list tells what they are");
-  command->add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200")->capture_default_str();
+  command->add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200")
+      ->capture_default_str();
   command->add_flag("--source", options->source, "counts of each line of the kernels' source as well");
   command->add_flag("--list", options->list, "all ops with their variants and sizes");
   command->add_option("--json", options->json, "write all counts to this file");

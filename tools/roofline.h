@@ -1,5 +1,5 @@
-// The roofline (Williams, Waterman, Patterson, 2009): a kernel is no faster than the GPU computes, nor than it
-// moves the bytes that the kernel's operations need.
+// The roofline (Williams, Waterman, Patterson, 2009): a kernel is no faster than the GPU computes, nor than
+// it moves the bytes that the kernel's operations need.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ struct Gpu {
 
 inline const std::vector<Gpu>& gpus() {
   static const std::vector<Gpu> list{
-      {"t4", 8.1e12, 320e9},          {"a100", 19.5e12, 2039e9}, {"l4", 30.3e12, 300e9},
-      {"rtx4090", 82.6e12, 1008e9},   {"h100", 67e12, 3350e9},   {"h200", 67e12, 4800e9},
+      {"t4", 8.1e12, 320e9},        {"a100", 19.5e12, 2039e9}, {"l4", 30.3e12, 300e9},
+      {"rtx4090", 82.6e12, 1008e9}, {"h100", 67e12, 3350e9},   {"h200", 67e12, 4800e9},
   };
   return list;
 }

@@ -4,9 +4,12 @@
 // one binary. C++17: older CUDA releases compile it too.
 #pragma once
 
+// Before a loop whose rounds index what must stay in registers: nvcc does not unroll all of them by itself.
 #ifdef __CUDACC__
+#define WARPLINE_UNROLL _Pragma("unroll")
 #include "kernels/cuda/nvcc.h"
 #else
+#define WARPLINE_UNROLL
 #include "kernels/emu/cuda.h"
 #include "kernels/emu/launch.h"
 namespace warpline::kernels::WARPLINE_CUDA_TARGET {

@@ -12,6 +12,14 @@ namespace detail {
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
+// T, said by the address alone: `atomicAdd(&sum, 1)` adds 1 to whatever the sum is.
+template <class T>
+struct SameAs {
+  using type = T;
+};
+template <class T>
+using Same = typename SameAs<T>::type;
+
 // Replaces what is there by change(what is there).
 template <class T, class Change>
 T atomic_change(T* address, Change change) {
@@ -32,39 +40,39 @@ T atomic_change(T* address, Change change) {
 }  // namespace detail
 
 template <class T>
-T atomicAdd(T* address, T value) {
+T atomicAdd(T* address, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T before) { return before + value; });
 }
 template <class T>
-T atomicSub(T* address, T value) {
+T atomicSub(T* address, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T before) { return before - value; });
 }
 template <class T>
-T atomicMin(T* address, T value) {
+T atomicMin(T* address, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T before) { return value < before ? value : before; });
 }
 template <class T>
-T atomicMax(T* address, T value) {
+T atomicMax(T* address, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T before) { return before < value ? value : before; });
 }
 template <class T>
-T atomicAnd(T* address, T value) {
+T atomicAnd(T* address, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T before) { return before & value; });
 }
 template <class T>
-T atomicOr(T* address, T value) {
+T atomicOr(T* address, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T before) { return before | value; });
 }
 template <class T>
-T atomicXor(T* address, T value) {
+T atomicXor(T* address, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T before) { return before ^ value; });
 }
 template <class T>
-T atomicExch(T* address, T value) {
+T atomicExch(T* address, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T) { return value; });
 }
 template <class T>
-T atomicCAS(T* address, T compare, T value) {
+T atomicCAS(T* address, detail::Same<T> compare, detail::Same<T> value) {
   return detail::atomic_change(address, [=](T before) { return before == compare ? value : before; });
 }
 // Counts up to `most`, then from 0 again; down from it, likewise.

@@ -10,11 +10,15 @@
 #include <utility>
 
 #include "kernels/emu/index.h"
+#include "kernels/poison.h"
 
 namespace warpline::emu {
 
-constinit thread_local uint3 threadIdx, blockIdx;
-constinit thread_local dim3 blockDim, gridDim;
+__thread uint3 threadIdx, blockIdx;
+__thread dim3 blockDim, gridDim;
+extern "C" {
+alignas(128) __thread char warpline_dynamic_shared[kMostSharedBytes];
+}
 
 namespace {
 
@@ -40,6 +44,15 @@ std::string_view to_string(WarpOp op) {
   return "";
 }
 
+// A sanitizer sees what lies behind the bytes that the launch asked for.
+void guard_shared_memory(std::size_t bytes) {
+  static thread_local std::size_t guarded = kMostSharedBytes;
+  if (!poisons() || bytes == guarded) return;
+  unpoison(warpline_dynamic_shared, kMostSharedBytes);
+  poison(warpline_dynamic_shared + bytes, kMostSharedBytes - bytes);
+  guarded = bytes;
+}
+
 // On the heap, and known to the program as a whole: a leak checker may not look into the thread-local storage
 // of others.
 class OwnBlock {
@@ -56,7 +69,6 @@ class OwnBlock {
   OwnBlock& operator=(const OwnBlock&) = delete;
   Block& get() { return *block_; }
 
- private:
   static std::mutex& mutex() {
     static std::mutex instance;
     return instance;
@@ -67,6 +79,7 @@ class OwnBlock {
     return *instance;
   }
 
+ private:
   std::shared_ptr<Block> block_;
 };
 
@@ -85,7 +98,20 @@ Block& Block::current() {
   return *current_block;
 }
 
-void* Block::dynamic_shared() const { return dynamic_shared_.get(); }
+void Block::visit_running(FunctionRef<void(pthread_t, std::uint64_t)> visit) {
+  const std::lock_guard lock(OwnBlock::mutex());
+  for (const auto& block : OwnBlock::all()) {
+    if (block->running_) visit(block->os_thread_, block->turns_);
+  }
+}
+
+void barrier(Site site) { Block::current().barrier(site); }
+
+std::uint64_t meet(WarpCall call) { return Block::current().meet(call); }
+
+std::string to_string(const Site& site) { return fmt::format("{}:{}", site.file, site.line); }
+
+bool Block::runs() { return current_block != nullptr; }
 
 Watcher* Block::watcher() { return current_block == nullptr ? nullptr : current_block->launch_->watcher; }
 
@@ -94,7 +120,9 @@ void Block::run(const Launch& launch, uint3 index) {
   index_ = index;
   prepare();
   Block* const before = std::exchange(current_block, this);
+  running_ = true;
   go_on(outside_);
+  running_ = false;
   current_block = before;
   if (!failed_) return;
   // Threads that stopped half-way are dropped with what is on their stacks.
@@ -133,15 +161,12 @@ void Block::prepare() {
   const std::uint64_t block = (std::uint64_t{index_.z} * grid.y + index_.y) * grid.x + index_.x;
   round_ = block << 32;  // a salt that no other block's rounds have
   draw_order(order_, launch_->seed, round_);
-  if (dynamic_shared_bytes_ != launch_->shared_bytes) {
-    dynamic_shared_ = std::make_unique<std::byte[]>(launch_->shared_bytes);
-    dynamic_shared_bytes_ = launch_->shared_bytes;
-  }
+  guard_shared_memory(launch_->shared_bytes);
   ready_.clear();
   next_ready_ = 0;
   next_ = at_barrier_ = done_ = 0;
   failed_ = false;
-  if (launch_->watcher != nullptr) launch_->watcher->begin_block(block, dynamic_shared_.get());
+  if (launch_->watcher != nullptr) launch_->watcher->begin_block(block);
 }
 
 void Block::work(Fiber& fiber) {
@@ -163,6 +188,7 @@ void Block::work(Fiber& fiber) {
 
 void Block::become(std::uint32_t thread) {
   thread_ = thread;
+  turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   threads_[thread].state = State::Running;
   threadIdx = threads_[thread].index;
   if (launch_->watcher != nullptr) launch_->watcher->become(thread);
@@ -245,7 +271,7 @@ void Block::release_barrier() {
     fail_block(
         fmt::format("__syncthreads diverged: thread {} waits at {}, thread {} at {}; all threads of a block "
                     "must reach the same one",
-                    name_of(0), first.to_string(), name_of(i), threads_[i].site.to_string()));
+                    name_of(0), to_string(first), name_of(i), to_string(threads_[i].site)));
     return;
   }
   at_barrier_ = 0;
@@ -262,7 +288,7 @@ std::uint64_t Block::meet(WarpCall call) {
   const unsigned lane = thread_ % kWarp;
   if ((call.mask >> lane & 1U) == 0) {
     abandon(fmt::format("thread {} calls {} at {} with mask {:#010x}, which leaves out its own lane {}",
-                        name_of(thread_), to_string(call.op), call.site.to_string(), call.mask, lane));
+                        name_of(thread_), to_string(call.op), to_string(call.site), call.mask, lane));
   }
   WarpCall& mine = calls_[thread_];
   mine = call;
@@ -344,7 +370,7 @@ std::uint64_t Block::result_of(std::uint32_t warp, int lane, unsigned lanes) {
         fmt::format("thread {} reads lane {} by {} at {}, which does not take part (mask {:#010x}, returned "
                     "lanes left out: {:#010x})",
                     name_of(warp * kWarp + static_cast<std::uint32_t>(lane)), source, to_string(call.op),
-                    call.site.to_string(), call.mask, lanes));
+                    to_string(call.site), call.mask, lanes));
   }
   return calls[source].value;
 }
@@ -367,7 +393,7 @@ std::string Block::stuck() const {
     const std::string_view call = in_warp ? to_string(calls_[i].op) : "__syncthreads";
     std::string place = thread.state == State::Done
                             ? "returned"
-                            : fmt::format("wait in {} at {}", call, thread.site.to_string());
+                            : fmt::format("wait in {} at {}", call, to_string(thread.site));
     if (in_warp) place += fmt::format(" with mask {:#010x}", calls_[i].mask);
     Group& group = groups[place];
     if (group.count++ == 0) group.first = i;

@@ -3,6 +3,7 @@
 // leaves undefined is an error here, which names block, threads and source lines.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -11,10 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include <pthread.h>
+
 #include "kernels/emu/dim3.h"
 #include "kernels/emu/fiber.h"
 #include "kernels/emu/order.h"
 #include "kernels/emu/site.h"
+#include "kernels/emu/warp_call.h"
 #include "kernels/emu/watcher.h"
 #include "kernels/error.h"
 #include "kernels/function_ref.h"
@@ -35,16 +39,7 @@ struct Launch {
   Watcher* watcher = nullptr;      // null: nobody watches
 };
 
-// What the lanes of a warp do together.
-enum class WarpOp : std::uint8_t { Sync, Shuffle, ShuffleUp, ShuffleDown, ShuffleXor, Ballot };
-
-struct WarpCall {
-  WarpOp op = WarpOp::Sync;
-  unsigned mask = 0;
-  std::uint64_t value = 0;  // what this lane brings
-  int argument = 0, width = 32;
-  Site site;
-};
+std::string to_string(const Site& site);  // "file:line"
 
 class Block {
  public:
@@ -60,13 +55,17 @@ class Block {
   static Block& of_this_thread();
   // The block that runs on this OS thread. KernelError outside a kernel.
   static Block& current();
+  static bool runs();  // does one, on this OS thread?
   // Who watches it; null: nobody, or none runs.
   static Watcher* watcher();
+
+  // For another OS thread, which looks after kernels that do not end: each OS thread whose block runs, and
+  // how often it has gone over to another CUDA thread so far.
+  static void visit_running(FunctionRef<void(pthread_t os_thread, std::uint64_t turns)> visit);
 
   // For the running CUDA thread.
   void barrier(Site site);            // __syncthreads
   std::uint64_t meet(WarpCall call);  // warp primitives; what this lane takes away
-  void* dynamic_shared() const;
   // Ends the block: the thread did what cannot be carried out.
   [[noreturn]] void abandon(std::string why);
 
@@ -78,7 +77,7 @@ class Block {
   struct Thread {
     FiberContext rest = nullptr;  // where it stopped
     Site site;                    // of what it waits for
-    uint3 index;
+    uint3 index{};
     State state = State::New;
   };
   struct Warp {
@@ -100,7 +99,7 @@ class Block {
   std::string name_of(std::uint32_t thread) const;
 
   const Launch* launch_ = nullptr;
-  uint3 index_;
+  uint3 index_{};
   FiberContext outside_ = nullptr;  // run() itself
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> idle_;  // wait for work, or never began
@@ -115,10 +114,11 @@ class Block {
   std::uint32_t at_barrier_ = 0, done_ = 0;
   std::uint64_t round_ = 0;
   bool failed_ = false;
+  const pthread_t os_thread_ = pthread_self();
+  std::atomic<bool> running_ = false;
+  std::atomic<std::uint64_t> turns_ = 0;
   std::string error_;
   std::exception_ptr exception_;  // that left a kernel
-  std::unique_ptr<std::byte[]> dynamic_shared_;
-  std::size_t dynamic_shared_bytes_ = 0;
 };
 
 }  // namespace warpline::emu

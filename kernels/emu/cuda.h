@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "kernels/emu/atomic.h"
-#include "kernels/emu/block.h"
 #include "kernels/emu/index.h"
 #include "kernels/emu/warp.h"
 
@@ -22,14 +21,12 @@
 
 namespace warpline::emu {
 
-inline void __syncthreads(Site site = Site::here(__builtin_FILE(), __builtin_LINE())) {
-  Block::current().barrier(site);
-}
+inline void __syncthreads(Site site = Site::here(__builtin_FILE(), __builtin_LINE())) { barrier(site); }
 
 // The dynamic shared memory of the block.
 template <class T>
 T* dynamic_shared() {
-  return static_cast<T*>(Block::current().dynamic_shared());
+  return reinterpret_cast<T*>(warpline_dynamic_shared);
 }
 
 }  // namespace warpline::emu

@@ -17,7 +17,6 @@ namespace {
 constexpr dim3 kMostThreads(1024, 1024, 64);
 constexpr std::uint64_t kMostThreadsOfBlock = 1024;
 constexpr dim3 kMostBlocks(2147483647, 65535, 65535);
-constexpr std::size_t kMostSharedBytes = 48 * 1024;  // without asking for more
 
 void check_size(std::string_view kernel, std::string_view what, dim3 size, dim3 most) {
   const bool positive = size.x != 0 && size.y != 0 && size.z != 0;
@@ -28,17 +27,18 @@ void check_size(std::string_view kernel, std::string_view what, dim3 size, dim3 
 
 }  // namespace
 
-void check_launch(std::string_view kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
+void check_launch(std::string_view kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes,
+                  std::size_t most_shared_bytes) {
   check_size(kernel, "grid", grid, kMostBlocks);
   check_size(kernel, "block", block, kMostThreads);
   if (block.count() > kMostThreadsOfBlock) {
     fail<ValueError>("emu", "launch of {}: a block has at most {} threads; {} x {} x {} are {}", kernel,
                      kMostThreadsOfBlock, block.x, block.y, block.z, block.count());
   }
-  if (dynamic_shared_bytes > kMostSharedBytes) {
+  if (dynamic_shared_bytes > most_shared_bytes) {
     fail<ValueError>("emu",
                      "launch of {}: a block has at most {} bytes of dynamic shared memory; {} were asked for",
-                     kernel, kMostSharedBytes, dynamic_shared_bytes);
+                     kernel, most_shared_bytes, dynamic_shared_bytes);
   }
 }
 
@@ -79,13 +79,18 @@ void enqueue(const LaunchShape& shape, const Stream& stream, KernelCall call) {
   check_launch(shape.kernel, shape.grid, shape.block, shape.shared_bytes);
   const kernels::CallNote note = shape.checked ? kernels::take_note() : kernels::CallNote{};
   put(stream, [shape, stream, note, call = std::move(call)](const Moment& moment) {
-    Launch launch{shape.kernel, shape.grid, shape.block, shape.shared_bytes, order_seed(), call};
-    if (shape.checked) {
-      check::run_checked(launch, call, stream.device.index, moment, note);
-    } else {
-      run_grid(launch, *stream.pool);
-    }
+    run_launch(shape, call, stream, moment, note);
   });
+}
+
+void run_launch(const LaunchShape& shape, const KernelCall& call, const Stream& stream, const Moment& moment,
+                const kernels::CallNote& note) {
+  Launch launch{shape.kernel, shape.grid, shape.block, shape.shared_bytes, order_seed(), call};
+  if (shape.checked) {
+    check::run_checked(launch, call, stream.device.index, moment, note);
+  } else {
+    run_grid(launch, *stream.pool);
+  }
 }
 
 std::string_view cut_kernel_name(std::string_view function) {

@@ -5,8 +5,9 @@
 
 namespace warpline::emu {
 
-extern constinit thread_local uint3 threadIdx, blockIdx;
-extern constinit thread_local dim3 blockDim, gridDim;
+// __thread: nothing to construct, so no call at each use, in C++17 as well.
+extern __thread uint3 threadIdx, blockIdx;
+extern __thread dim3 blockDim, gridDim;
 inline constexpr int warpSize = 32;
 
 }  // namespace warpline::emu

@@ -42,16 +42,18 @@ class Devices {
  public:
   Devices() : capacity_(wanted_capacity() / kPage * kPage) {
     void* range =
-        mmap(nullptr, kDevices * capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range == MAP_FAILED) fail_to_reserve(kDevices * capacity_);
+        mmap(nullptr, kMemories * capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) fail_to_reserve(kMemories * capacity_);
     base_ = static_cast<std::byte*>(range);
   }
-  ~Devices() { munmap(base_, kDevices * capacity_); }
+  ~Devices() { munmap(base_, kMemories * capacity_); }
   Devices(const Devices&) = delete;
   Devices& operator=(const Devices&) = delete;
 
   DeviceMemory& at(int index) {
-    if (index < 0 || index >= kDevices) {
+    if (index == kSharedWithHost) {
+      index = kDevices;
+    } else if (index < 0 || index >= kDevices) {
       fail<DeviceError>("emu", "virtual devices are emu:0 to emu:{}: there is no emu:{}", kDevices - 1,
                         index);
     }
@@ -67,12 +69,13 @@ class Devices {
 
   int index_of(const void* address) const {
     const auto* const byte = static_cast<const std::byte*>(address);
-    if (byte < base_ || byte >= base_ + kDevices * capacity_) return -1;
-    return static_cast<int>(static_cast<std::size_t>(byte - base_) / capacity_);
+    if (byte < base_ || byte >= base_ + kMemories * capacity_) return -1;
+    const auto index = static_cast<int>(static_cast<std::size_t>(byte - base_) / capacity_);
+    return index == kDevices ? kSharedWithHost : index;
   }
 
  private:
-  static constexpr int kDevices = 64;
+  static constexpr int kMemories = kDevices + 1;
   static constexpr std::size_t kPage = 4096;
 
   [[noreturn]] static void fail_to_reserve(std::size_t bytes) {
@@ -85,7 +88,7 @@ class Devices {
   std::size_t capacity_;
   std::byte* base_ = nullptr;
   std::mutex mutex_;
-  std::array<std::unique_ptr<DeviceMemory>, kDevices> memories_;
+  std::array<std::unique_ptr<DeviceMemory>, kMemories> memories_;
 };
 
 Devices& devices() {

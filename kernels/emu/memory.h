@@ -35,6 +35,10 @@ class DeviceMemory {
   std::map<std::size_t, std::size_t> free_, taken_;  // offset -> bytes, gaps included
 };
 
+constexpr int kDevices = 64;
+// One memory more, which the host and every device reach; no device has this number.
+constexpr int kSharedWithHost = 1 << 20;
+
 // Virtual device `index`, made at its first use. Its size is `WARPLINE_EMU_MEMORY` bytes (default 4 GiB).
 // DeviceError for an index above 63, Failure where the host has no such range of addresses.
 DeviceMemory& device_memory(int index);

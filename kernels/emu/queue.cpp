@@ -54,25 +54,67 @@ void Queue::push(Work work) {
   if (wanted != 0) run_until(wanted);
 }
 
-void Queue::wait_for(Queue& other) {
-  if (&other == this) return;
-  const auto event = std::make_shared<Clock>();
-  other.push([event](const Moment& moment) { *event = moment.clock; });
-  push([this, event, earlier = other.shared_from_this(), position = other.end()](Moment& moment) {
-    earlier->run_until(position);
-    moment.clock.merge(*event);
+Queue::Mark Queue::mark() {
+  Mark mark{shared_from_this(), 0, std::make_shared<Clock>()};
+  push([clock = mark.clock](const Moment& moment) { *clock = moment.clock; });
+  mark.position = end();
+  return mark;
+}
+
+void Queue::wait_for(const Mark& mark) {
+  if (mark.queue.get() == this) return;
+  push([mark](Moment& moment) {
+    mark.queue->run_until(mark.position);
+    moment.clock.merge(*mark.clock);
   });
+}
+
+void Queue::wait_for(Queue& other) {
+  if (&other != this) wait_for(other.mark());
+}
+
+void Queue::reach(const Mark& mark) {
+  let_others_run_ahead(mark.queue.get());
+  mark.queue->run_until(mark.position);
+  Clock reached = *mark.clock;
+  reached.set(mark.queue->number_, mark.position);
+  mark.queue->take_error(reached);
 }
 
 void Queue::synchronize() {
   let_others_run_ahead(this);
   run_until(end());
+  Clock reached;
+  {
+    const std::lock_guard lock(mutex);
+    reached = clock_;
+  }
+  take_error(reached);
+}
+
+bool Queue::is_reached(const Mark& mark) {
+  const std::lock_guard lock(mutex);
+  return mark.queue->done_ >= mark.position;
+}
+
+bool Queue::step() {
+  std::uint64_t next = 0;
+  {
+    const std::lock_guard lock(mutex);
+    if (work_.empty() && !running_) return false;
+    next = done_ + 1;
+  }
+  run_until(next);
+  return true;
+}
+
+void Queue::take_error(const Clock& reached) {
   std::exception_ptr error;
   {
     const std::lock_guard lock(mutex);
     error = std::exchange(error_, nullptr);
     dropping_ = false;
-    host_clock.merge(clock_);
+    host_clock.merge(reached);
   }
   if (error) std::rethrow_exception(error);
 }

@@ -37,10 +37,23 @@ class Queue : public std::enable_shared_from_this<Queue> {
   ThreadPool* pool() const { return pool_; }
 
   void push(Work work);
-  // What is put here from now on waits for what `other` holds now.
+
+  // A point in a queue: behind all that was put there before it.
+  struct Mark {
+    std::shared_ptr<Queue> queue;
+    std::uint64_t position = 0;
+    std::shared_ptr<Clock> clock;  // once it is reached
+  };
+  Mark mark();
+  // What is put here from now on waits for the mark, or for what `other` holds now.
+  void wait_for(const Mark& mark);
   void wait_for(Queue& other);
-  // Throws what failed first since the last call.
+  // The host waits. Throws what failed first since the last time that it waited for this queue.
+  static void reach(const Mark& mark);
   void synchronize();
+  static bool is_reached(const Mark& mark);
+  // For a host that asks until all is done: runs one piece more. False: none is left.
+  bool step();
   // For work that goes on in spite of an error: the next synchronize() throws it.
   void note(std::exception_ptr error);
 
@@ -48,6 +61,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   Queue(int device, ThreadPool* pool, std::size_t number) : device_(device), pool_(pool), number_(number) {}
   void run_until(std::uint64_t position);
   std::uint64_t end() const;
+  void take_error(const Clock& reached);
   static void let_others_run_ahead(const Queue* but);
 
   const int device_;

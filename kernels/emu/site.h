@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstring>
-#include <string>
-
-#include <fmt/core.h>
 
 namespace warpline::emu {
 
@@ -18,7 +15,6 @@ struct Site {
   bool operator==(const Site& other) const {
     return line == other.line && (file == other.file || std::strcmp(file, other.file) == 0);
   }
-  std::string to_string() const { return fmt::format("{}:{}", file, line); }
 };
 
 }  // namespace warpline::emu

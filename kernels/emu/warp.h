@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/emu/block.h"
+#include "kernels/emu/warp_call.h"
 
 namespace warpline::emu {
 
@@ -17,7 +17,7 @@ T meet(WarpOp op, unsigned mask, T value, int argument, int width, Site site) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "a shuffle moves at most 8 bytes");
   WarpCall call{op, mask, 0, argument, width, site};
   std::memcpy(&call.value, &value, sizeof value);
-  const std::uint64_t taken = Block::current().meet(call);
+  const std::uint64_t taken = emu::meet(call);
   std::memcpy(&value, &taken, sizeof value);
   return value;
 }

@@ -20,7 +20,7 @@ struct Request {
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  virtual void begin_block(std::uint64_t block, const void* dynamic_shared) = 0;
+  virtual void begin_block(std::uint64_t block) = 0;
   virtual void become(std::uint32_t thread) = 0;  // runs from now on
   virtual void barrier(const Site& site) = 0;     // all threads of the block have passed it
   // False: this thread does not stop at that __syncthreads or __syncwarp, as if it were not there.

@@ -132,7 +132,7 @@ std::set<std::string> sites_in_sources() {
 }
 
 std::string name_of_site(const emu::Site& site) {
-  const std::string place = site.to_string();
+  const std::string place = emu::to_string(site);
   return place.substr(place.rfind("kernels/cuda/"));
 }
 

@@ -37,7 +37,8 @@ TEST_CASE("profile counts the requests of a ladder's steps", "[profile][tools]")
   CHECK(json["kernels"][2]["total"]["barriers"] == 4 * 4 * 2 * 2);
 }
 
-TEST_CASE("every op of the table can be profiled at its first shape, twice with the same words", "[profile][tools]") {
+TEST_CASE("every op of the table can be profiled at its first shape, twice with the same words",
+          "[profile][tools]") {
   for (const std::string_view op : warpline::tools::problem_ops()) {
     INFO(op);
     const std::string arguments = std::string(op) + " --source";
@@ -69,7 +70,8 @@ TEST_CASE("what cannot be profiled is refused with what there is", "[profile][to
   refused("gem", "there are gemm, conv2d_forward");
   refused("gemm/fast", "there are naive, coalesced");
   refused("gemm --gpu b9000", "there are t4, a100");
-  for (const char* shape : {"64", "64x64", "64x64x64x64", "0x1x1", "-1x1x1", "64x64xx", "axbxc", "64x64x64x", "1000000x1000000x10"})
+  for (const char* shape : {"64", "64x64", "64x64x64x64", "0x1x1", "-1x1x1", "64x64xx", "axbxc", "64x64x64x",
+                            "1000000x1000000x10"})
     refused(std::string("gemm --shape ") + shape, "takes m x n x k");
   refused("conv2d_forward --shape 1x1x4x1x5", "does not fit");
 }

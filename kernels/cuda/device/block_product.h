@@ -63,7 +63,9 @@ class BlockProduct {
   template <class Store>
   __device__ void for_each_cell(const Store& store) const {
     if (group_ != 0) return;
+    WARPLINE_UNROLL
     for (int j = 0; j < kWide; ++j) {
+      WARPLINE_UNROLL
       for (int i = 0; i < kHigh; ++i) store(row(i), column(j), cells_[i][j]);
     }
   }

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "kernels/emu/check/report.h"
+#include "kernels/emu/device_variables.h"
 #include "kernels/emu/fiber.h"
 #include "kernels/emu/memory.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::uint32_t kWarp = 32;
 constexpr std::uint16_t kHost = 0xffff;  // a copy's thread
-constexpr std::size_t kMostDynamicBytes = 48 * 1024;
 constexpr std::string_view kLine = "=========";
 
 }  // namespace
@@ -34,10 +34,24 @@ Shadow& Checker::shadow_of(int device) {
   return *shadow;
 }
 
+Shadow& Checker::variables_shadow() {
+  if (!variables_) {
+    variables_ = std::make_unique<Shadow>(device_section().bytes);
+    // The program's start has written them, zeros where it says nothing. What is between them is nobody's.
+    for (const Variable& variable : device_variables())
+      std::fill_n(variables_->states(variable.offset), variable.bytes, ByteState::Written);
+  }
+  return *variables_;
+}
+
 void Checker::claim(int device, void* data, std::size_t bytes) {
   const auto* const first = static_cast<const char*>(data);
   blocks_[first] = {bytes, true};
   std::fill_n(shadow_of(device).states(device_memory(device).offset(data)), bytes, ByteState::Unwritten);
+}
+
+void Checker::own_written(int device, void* data, std::size_t bytes) {
+  std::fill_n(shadow_of(device).states(device_memory(device).offset(data)), bytes, ByteState::Written);
 }
 
 void Checker::disclaim(int device, void* data, std::size_t bytes) {
@@ -48,6 +62,7 @@ void Checker::disclaim(int device, void* data, std::size_t bytes) {
 void Checker::begin_work(std::string_view name, int device, const Moment& moment) {
   works_.push_back({name, moment.queue, moment.position});
   reported_ = 0;
+  stopped_ = false;
   work_ = static_cast<std::uint32_t>(works_.size() - 1);
   clock_ = moment.clock;
   device_ = device;
@@ -83,16 +98,15 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
   arrays_.begin_kernel(launch.shared_bytes);
   if (static_shared_) return;
   static_shared_ = std::make_unique<Shadow>(arrays_.static_bytes());
-  dynamic_shared_ = std::make_unique<Shadow>(kMostDynamicBytes);
+  dynamic_shared_ = std::make_unique<Shadow>(kMostSharedBytes);
 }
 
 void Checker::end_kernel() { launch_ = nullptr; }
 
-void Checker::begin_block(std::uint64_t block, const void* dynamic_shared) {
+void Checker::begin_block(std::uint64_t block) {
   block_ = static_cast<std::uint32_t>(block);
   ++tag_;
   barrier_stamp_ = ++stamp_;
-  arrays_.begin_block(dynamic_shared);
   for (WarpSync& warp : warps_) warp = {};
 }
 
@@ -137,18 +151,24 @@ void Checker::access(const Request& request) {
 bool Checker::locate(const Request& request, Space& space) {
   const auto* const address = static_cast<const char*>(request.address);
   if (const int device = device_of(address); device >= 0) {
-    if (launch_ != nullptr && device != device_) {
+    if (launch_ != nullptr && device != device_ && device != kSharedWithHost) {
       stop("memcheck", request, fmt::format("memory of emu:{}, in a kernel on emu:{}", device, device_));
     }
     space = {&shadow_of(device), device_memory(device).offset(address), false};
     return true;
   }
-  if (launch_ == nullptr) return false;  // the host's end of a copy
-  if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
-    const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
-    space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
-    return place.kind != SharedArrays::Kind::BuiltIn;
+  if (launch_ != nullptr) {
+    if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
+      const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
+      space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
+      return place.kind != SharedArrays::Kind::BuiltIn;
+    }
   }
+  if (is_device_variable(address)) {
+    space = {&variables_shadow(), static_cast<std::size_t>(address - device_section().begin), false};
+    return true;
+  }
+  if (launch_ == nullptr) return false;  // the host's end of a copy
   // What a thread keeps on its stack is its own, and so are its parameters.
   const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
   if (address >= frame && address < frame + Block::kStackBytes) return false;
@@ -190,7 +210,7 @@ void Checker::check_bounds(const Request& request, const Space& space) {
     }
     return;
   }
-  const ThreadLocal* const array = arrays_.array_at(space.offset);
+  const Variable* const array = arrays_.array_at(space.offset);
   if (array == nullptr || arrays_.array_at(end - 1) != array) {
     stop("memcheck", request, fmt::format("{}, past the end of its array", place(address, space)));
   }
@@ -283,6 +303,15 @@ std::string Checker::describe(const Access& access, bool wrote) const {
 }
 
 std::string Checker::bounds_of(const char* address) const {
+  if (is_device_variable(address)) {
+    const auto at = static_cast<std::size_t>(address - device_section().begin);
+    const std::vector<Variable>& all = device_variables();
+    const auto after = std::upper_bound(
+        all.begin(), all.end(), at, [](std::size_t value, const Variable& v) { return value < v.offset; });
+    if (after == all.begin()) return "outside every variable";
+    const Variable& variable = *std::prev(after);
+    return fmt::format("{}, byte {} of {}", variable.name, at - variable.offset, variable.bytes);
+  }
   auto after = blocks_.upper_bound(address);
   if (after == blocks_.begin()) return fmt::format("at {}, in no block", static_cast<const void*>(address));
   const auto& [begin, block] = *std::prev(after);
@@ -296,7 +325,7 @@ std::string Checker::place(const void* address, const Space& space) const {
   if (!space.shared) return bounds_of(static_cast<const char*>(address));
   if (space.shadow == dynamic_shared_.get())
     return fmt::format("at byte {} of the dynamic array", arrays_.find(address).offset);
-  const ThreadLocal* const array = arrays_.array_at(space.offset);
+  const Variable* const array = arrays_.array_at(space.offset);
   if (array == nullptr) return "outside every array";
   const std::size_t scope = array->name.rfind("::");
   return fmt::format("{}, byte {} of {}",
@@ -330,6 +359,7 @@ void Checker::stop(const char* check, const Request& request, const std::string&
   // It is told each time: what was stopped has no result.
   seen_.erase({request.return_address != nullptr ? code_offset(request.return_address) : 0, 0, check});
   report(check, request, what);
+  stopped_ = true;
   if (launch_ != nullptr) Block::current().abandon(fmt::format("{}: {}", check, what));
   throw KernelError(fmt::format("[{}] {}: {}", check, works_[work_].name, what));
 }

@@ -43,9 +43,11 @@ class Checker final : public Watcher {
 
   // Memory, in the order of streams; the mutex is held.
   void claim(int device, void* data, std::size_t bytes);
+  void own_written(int device, void* data, std::size_t bytes);  // somebody unseen may have written it
   void disclaim(int device, void* data, std::size_t bytes);
   void begin_work(std::string_view name, int device, const Moment& moment);  // a launch, or a copy
-  std::size_t reported() const { return reported_; }                         // since begin_work
+  bool stopped() const { return stopped_; }                                  // did a report end it?
+  void note_stop() { stopped_ = true; }                                      // somebody else told why
   // Makes what was reported since begin_work the error of the queue.
   void end_work(const Moment& moment);
   // What was reported once may be reported again.
@@ -56,7 +58,7 @@ class Checker final : public Watcher {
   // Kernels.
   void begin_kernel(const Launch& launch, const void* parameters, std::size_t parameter_bytes);
   void end_kernel();
-  void begin_block(std::uint64_t block, const void* dynamic_shared) override;
+  void begin_block(std::uint64_t block) override;
   void become(std::uint32_t thread) override { thread_ = thread; }
   void barrier(const Site&) override { barrier_stamp_ = ++stamp_; }
   void sync_warp(std::uint32_t warp, unsigned lanes) override;
@@ -85,6 +87,7 @@ class Checker final : public Watcher {
   // False: none of the checks' business.
   bool locate(const Request& request, Space& space);
   Shadow& shadow_of(int device);
+  Shadow& variables_shadow();
   void check_bounds(const Request& request, const Space& space);
   void check_initialised(const Request& request, const Space& space);
   void check_races(const Request& request, const Space& space);
@@ -123,6 +126,7 @@ class Checker final : public Watcher {
     bool live = false;
   };
   std::map<int, std::unique_ptr<Shadow>> global_;
+  std::unique_ptr<Shadow> variables_;          // of those under __device__
   std::map<const char*, DeviceBlock> blocks_;  // of device memory, by first byte, the last one there
   SharedArrays arrays_;
   std::unique_ptr<Shadow> static_shared_, dynamic_shared_;
@@ -137,6 +141,7 @@ class Checker final : public Watcher {
   std::optional<Site> removed_;
   std::vector<Site> visited_;
   std::size_t reported_ = 0;  // in this piece of work
+  bool stopped_ = false;
 };
 
 }  // namespace warpline::emu::check

@@ -4,17 +4,21 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include <cxxabi.h>
 #include <elf.h>
 #include <fmt/core.h>
 #include <link.h>
 #include <unistd.h>
+
+#include "kernels/emu/device_variables.h"
 
 namespace warpline::emu::check {
 
@@ -41,16 +45,18 @@ std::uintptr_t load_address() {
 }
 
 std::string demangled(const char* name) {
+  if (std::strncmp(name, "_Z", 2) != 0) return name;  // "m" is a type's name otherwise
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
                                                          &std::free);
   return status == 0 ? text.get() : name;
 }
 
-std::vector<ThreadLocal> read_thread_locals() {
+// The offset is what the symbol table tells as the value.
+std::vector<Variable> read_symbols(unsigned type) {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  std::vector<ThreadLocal> found;
+  std::vector<Variable> found;
   if (bytes.size() < sizeof(ElfW(Ehdr))) return found;
   const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(bytes.data());
   const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(bytes.data() + header.e_shoff);
@@ -59,7 +65,7 @@ std::vector<ThreadLocal> read_thread_locals() {
     const char* const names = bytes.data() + sections[sections[i].sh_link].sh_offset;
     const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(bytes.data() + sections[i].sh_offset);
     for (std::size_t s = 0; s < sections[i].sh_size / sizeof(ElfW(Sym)); ++s) {
-      if (ELF64_ST_TYPE(symbols[s].st_info) != STT_TLS || symbols[s].st_size == 0) continue;
+      if (ELF64_ST_TYPE(symbols[s].st_info) != type || symbols[s].st_size == 0) continue;
       found.push_back({demangled(names + symbols[s].st_name), symbols[s].st_value, symbols[s].st_size});
     }
   }
@@ -105,7 +111,9 @@ std::string shortened(const std::string& place) {
       return place.substr(found + 1);
     }
   }
-  return place;
+  std::size_t begin = 0;
+  while (place.compare(begin, 2, "./") == 0) begin += 2;  // the folder that it was compiled in
+  return place.substr(begin);
 }
 
 CodeOffset code_offset(const void* return_address) {
@@ -120,7 +128,11 @@ std::string source_line(CodeOffset offset) {
   std::string& place = known[offset];
   if (place.empty()) {
     const std::vector<std::string> lines = ask_addr2line({offset}).front();
-    place = lines.empty() ? fmt::format("code offset {:#x}", offset) : lines.front();
+    // atomicAdd and its like are the emulator's: their caller is meant.
+    const auto line = std::find_if_not(lines.begin(), lines.end(), is_of_the_emulator);
+    place = line != lines.end() ? *line
+            : lines.empty()     ? fmt::format("code offset {:#x}", offset)
+                                : lines.front();
   }
   return place;
 }
@@ -146,8 +158,22 @@ std::vector<std::string> source_places(const std::vector<CodeOffset>& offsets) {
   return places;
 }
 
-const std::vector<ThreadLocal>& thread_locals() {
-  static const std::vector<ThreadLocal> found = read_thread_locals();
+const std::vector<Variable>& thread_locals() {
+  static const std::vector<Variable> found = read_symbols(STT_TLS);
+  return found;
+}
+
+const std::vector<Variable>& device_variables() {
+  static const std::vector<Variable> found = [] {
+    std::vector<Variable> inside;
+    for (Variable& variable : read_symbols(STT_OBJECT)) {
+      const auto* const address = reinterpret_cast<const char*>(load_address() + variable.offset);
+      if (!is_device_variable(address)) continue;
+      variable.offset = static_cast<std::size_t>(address - device_section().begin);
+      inside.push_back(std::move(variable));
+    }
+    return inside;
+  }();
   return found;
 }
 

@@ -13,7 +13,8 @@ namespace warpline::emu::check {
 using CodeOffset = std::uint32_t;
 CodeOffset code_offset(const void* return_address);
 
-// "kernels/cuda/gemm_3_shared_tile.cu:22"; where a call was inlined, the innermost place. Needs addr2line of
+// "kernels/cuda/gemm_3_shared_tile.cu:22"; where a call was inlined, the innermost place that is not
+// the emulator's. Needs addr2line of
 // binutils; without it, the offset.
 std::string source_line(CodeOffset offset);
 
@@ -24,13 +25,15 @@ std::vector<std::string> source_places(const std::vector<CodeOffset>& offsets);
 // A path without what is before the room's name: build folders lie beside the sources.
 std::string shortened(const std::string& place);
 
-struct ThreadLocal {
+struct Variable {
   std::string name;  // demangled
   std::size_t offset = 0, bytes = 0;
 };
 
-// Of the main program, in the order of their offsets.
-const std::vector<ThreadLocal>& thread_locals();
+// Of the main program, in the order of their offsets: thread-local ones, and those under `__device__`, from
+// the first byte of their section.
+const std::vector<Variable>& thread_locals();
+const std::vector<Variable>& device_variables();
 
 // Is it a variable or constant of the main program, or of a library?
 bool is_program_data(const void* address);

@@ -28,7 +28,7 @@ void run_checked(Launch& launch, const KernelCall& call, int device, const Momen
     if (counted) profiler.end_kernel();
     checker.end_kernel();
     // What the block found by itself: divergence, shuffles, no progress.
-    if (checker.reported() == 0) add({"synccheck", fmt::format("========= synccheck: {}\n", error.what())});
+    if (!checker.stopped()) add({"synccheck", fmt::format("========= synccheck: {}\n", error.what())});
     throw;
   }
   if (counted) profiler.end_kernel();

@@ -14,18 +14,17 @@ class SharedArrays {
  public:
   // On the OS thread that runs the kernel.
   void begin_kernel(std::size_t dynamic_bytes);
-  void begin_block(const void* dynamic) { dynamic_ = static_cast<const char*>(dynamic); }
 
   // In thread-local storage: BuiltIn are the emulator's own variables, such as threadIdx.
   enum class Kind : std::uint8_t { None, BuiltIn, Static, Dynamic };
   struct Place {
     Kind kind = Kind::None;
-    std::size_t offset = 0;  // in thread-local storage, or in the dynamic array
+    std::size_t offset = 0;  // in thread-local storage, or in the dynamic array: perhaps past its end
   };
   Place find(const void* address) const;
 
   // Which array holds that byte of thread-local storage; null: none.
-  const ThreadLocal* array_at(std::size_t offset) const;
+  const Variable* array_at(std::size_t offset) const;
   std::size_t static_bytes() const { return locals_.bytes; }
   std::size_t dynamic_bytes() const { return dynamic_bytes_; }
 
@@ -33,7 +32,6 @@ class SharedArrays {
   ThreadLocalBlock locals_;
   std::vector<std::int32_t> local_at_;  // which of thread_locals() each byte is of, or -1
   std::vector<bool> built_in_;          // is it one of the emulator's own?
-  const char* dynamic_ = nullptr;
   std::size_t dynamic_bytes_ = 0;
 };
 

@@ -49,13 +49,12 @@ void Profiler::end_kernel() {
   }
 }
 
-void Profiler::begin_block(std::uint64_t block, const void* dynamic_shared) {
-  arrays_.begin_block(dynamic_shared);
+void Profiler::begin_block(std::uint64_t block) {
   for (Warp& warp : warps_) {
     flush(warp);
     warp.basic_block = {};
   }
-  checker_->begin_block(block, dynamic_shared);
+  checker_->begin_block(block);
 }
 
 void Profiler::become(std::uint32_t thread) {
@@ -67,7 +66,7 @@ void Profiler::become(std::uint32_t thread) {
 // All lanes have come to the same point.
 void Profiler::barrier(const Site& site) {
   for (Warp& warp : warps_) flush(warp);
-  ++kernel_->barriers[check::shortened(site.to_string())];
+  ++kernel_->barriers[check::shortened(to_string(site))];
   checker_->barrier(site);
 }
 
@@ -121,7 +120,7 @@ void Profiler::access(const Request& request) {
     if (shared.kind != Kind::Static && shared.kind != Kind::Dynamic) return checker_->access(request);
     place.space = Space::Shared;
     // Banks are counted from the array's first byte; where the compiler puts that is not known.
-    const check::ThreadLocal* const array =
+    const check::Variable* const array =
         shared.kind == Kind::Static ? arrays_.array_at(shared.offset) : nullptr;
     address = shared.offset - (array == nullptr ? 0 : array->offset);
   }

@@ -35,7 +35,7 @@ class Profiler final : public Watcher {
   void end_kernel();
   std::vector<KernelProfile> take();
 
-  void begin_block(std::uint64_t block, const void* dynamic_shared) override;
+  void begin_block(std::uint64_t block) override;
   void become(std::uint32_t thread) override;
   void barrier(const Site& site) override;
   bool stops_at(const Site& site) override { return checker_->stops_at(site); }

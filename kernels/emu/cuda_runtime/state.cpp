@@ -1,0 +1,161 @@
+#include "kernels/emu/cuda_runtime/state.h"
+
+#include <thread>
+#include <utility>
+
+#include "kernels/emu/block.h"
+#include "kernels/emu/cuda_runtime/environment.h"
+#include "kernels/emu/memory.h"
+#include "kernels/emu/order.h"
+
+namespace warpline::cuda {
+
+namespace {
+
+thread_local int device_in_use = 0;
+
+int threads() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+}  // namespace
+
+int current_device() { return device_in_use; }
+void use_device(int device) { device_in_use = device; }
+
+State& State::instance() {
+  static State& state = *new State;
+  return state;
+}
+
+State::State() : pool_(threads()) {
+  emu::set_order_seed(number_from("WARPLINE_ORDER_SEED", 0, 0, ~std::uint64_t{0}));
+  const auto count = static_cast<int>(number_from("WARPLINE_EMU_DEVICES", 1, 1, emu::kDevices));
+  for (int device = 0; device < count; ++device) {
+    auto stream = std::make_unique<CUstream_st>();
+    stream->device = device;
+    stream->queue = emu::Queue::open(device, nullptr);
+    default_streams_.push_back(std::move(stream));
+  }
+  default_pieces_.resize(default_streams_.size());
+}
+
+CUstream_st* State::find(cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  if (stream == nullptr) return default_streams_[static_cast<std::size_t>(current_device())].get();
+  return streams_.count(stream) != 0 ? stream : nullptr;
+}
+
+CUstream_st* State::open(int device, bool blocking) {
+  const std::lock_guard lock(mutex_);
+  auto* const stream = new CUstream_st;
+  stream->device = device;
+  stream->blocking = blocking;
+  stream->queue = emu::Queue::open(device, nullptr);
+  streams_.insert(stream);
+  return stream;
+}
+
+void State::close(CUstream_st& stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    streams_.erase(&stream);
+  }
+  stream.queue->close();
+  delete &stream;
+}
+
+std::vector<CUstream_st*> State::streams(int device) {
+  const std::lock_guard lock(mutex_);
+  std::vector<CUstream_st*> found{default_streams_[static_cast<std::size_t>(device)].get()};
+  for (CUstream_st* stream : streams_) {
+    if (stream->device == device) found.push_back(stream);
+  }
+  return found;
+}
+
+// CUDA C++ Programming Guide, "Default Stream", legacy: it waits for all blocking streams of its device, and
+// they for it.
+void State::put(CUstream_st& stream, emu::Queue::Work work) {
+  const std::lock_guard lock(mutex_);
+  const auto device = static_cast<std::size_t>(stream.device);
+  CUstream_st& standard = *default_streams_[device];
+  if (&stream == &standard) {
+    for (CUstream_st* other : streams_) {
+      if (other->device != stream.device || !other->ahead_of_default) continue;
+      other->ahead_of_default = false;
+      standard.queue->wait_for(*other->queue);
+    }
+    ++default_pieces_[device];
+  } else if (stream.blocking) {
+    if (stream.default_seen != default_pieces_[device]) {
+      stream.default_seen = default_pieces_[device];
+      stream.queue->wait_for(*standard.queue);
+    }
+    stream.ahead_of_default = true;
+  }
+  stream.queue->push([this, work = std::move(work)](emu::Moment& moment) { run(work, moment); });
+}
+
+emu::Queue::Mark State::mark(CUstream_st& stream) {
+  put(stream, [](const emu::Moment&) {});
+  return stream.queue->mark();
+}
+
+void State::run(const emu::Queue::Work& work, emu::Moment& moment) {
+  if (broken() != cudaSuccess) return;
+  const std::size_t reports = emu::check::reports();
+  try {
+    work(moment);
+  } catch (const std::exception& error) {
+    break_with(failure_.exchange(cudaErrorLaunchFailure));
+    // Often it has been told.
+    if (emu::check::reports() == reports && broken() != cudaErrorAssert)
+      emu::check::add({"synccheck", fmt::format("========= synccheck: {}\n", error.what())});
+  }
+}
+
+void State::add(void* data, Allocation allocation) {
+  const std::lock_guard lock(mutex_);
+  allocations_[static_cast<std::byte*>(data)] = allocation;
+}
+
+std::optional<Allocation> State::remove(void* data) {
+  const std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(static_cast<std::byte*>(data));
+  if (found == allocations_.end()) return std::nullopt;
+  const Allocation allocation = found->second;
+  allocations_.erase(found);
+  return allocation;
+}
+
+std::optional<State::Place> State::place_of(const void* address) {
+  const std::lock_guard lock(mutex_);
+  auto* const byte = static_cast<std::byte*>(const_cast<void*>(address));
+  auto after = allocations_.upper_bound(byte);
+  if (after == allocations_.begin()) return std::nullopt;
+  const auto& [begin, allocation] = *std::prev(after);
+  const auto offset = static_cast<std::size_t>(byte - begin);
+  if (offset >= allocation.bytes) return std::nullopt;
+  return Place{allocation, offset};
+}
+
+bool State::has_new_reports() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(reports_told_, emu::check::reports()) != reports_told_;
+}
+
+cudaError_t reach(const emu::Queue::Mark& mark) {
+  State& state = State::instance();
+  bool failed = false;
+  try {
+    emu::Queue::reach(mark);
+  } catch (const Error&) {
+    failed = true;  // what the checks reported, which stops nothing
+  }
+  failed = state.has_new_reports() || failed;
+  if (state.broken() != cudaSuccess) return state.broken();
+  return failed ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+cudaError_t synchronize(CUstream_st& stream) { return reach(State::instance().mark(stream)); }
+
+}  // namespace warpline::cuda

@@ -1,0 +1,125 @@
+// CUDA programs through tools/emu-nvcc: compiled, run fast and checked, refused by name.
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <fmt/core.h>
+
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
+
+using Catch::Matchers::Contains;
+using warpline::test::ProgramResult;
+using warpline::test::run_program;
+using warpline::test::TemporaryFolder;
+
+namespace {
+
+ProgramResult compile(const std::string& arguments) {
+  return run_program(fmt::format("'{}/tools/emu-nvcc' --build '{}' {}", WARPLINE_SOURCE_ROOT,
+                                 WARPLINE_BUILD_ROOT, arguments));
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(fmt::format("{}/{}", WARPLINE_SOURCE_ROOT, file));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+}  // namespace
+
+TEST_CASE("the program of the README", "[emu][nvcc]") {
+  const TemporaryFolder folder;
+  const std::string source = fmt::format("{}/tests/emu_nvcc/square.cu", WARPLINE_SOURCE_ROOT);
+  const std::string object = folder / "square.o", program = folder / "square";
+  // In two steps, with options as people write them for nvcc.
+  const ProgramResult compiled = compile(
+      fmt::format("-O3 -std=c++14 -arch=sm_80 -Xcompiler -Wall,-Werror -c '{}' -o '{}'", source, object));
+  INFO(compiled.errors);
+  REQUIRE(compiled.status == 0);
+  CHECK_THAT(compiled.errors, Contains("an architecture has no effect"));
+  REQUIRE(compile(fmt::format("'{}' -o '{}'", object, program)).status == 0);
+  for (const char* check : {"0", "1"}) {
+    const ProgramResult result = run_program(fmt::format("WARPLINE_CHECK={} '{}'", check, program));
+    CHECK(result.status == 0);
+    CHECK(result.out == "1 4 9 16\n");
+    CHECK(result.errors.empty());
+  }
+  // Word for word, four blanks further in.
+  std::string shown;
+  std::string line;
+  for (std::ifstream stream(source); std::getline(stream, line);)
+    shown += (line.empty() ? "" : "      " + line) + "\n";
+  CHECK_THAT(text_of("README.md"), Contains(shown));
+}
+
+TEST_CASE("features of the device, and kernels that stop", "[emu][nvcc]") {
+  const TemporaryFolder folder;
+  const std::string program = folder / "features";
+  const ProgramResult compiled =
+      compile(fmt::format("'{}/tests/emu_nvcc/features.cu' -o '{}'", WARPLINE_SOURCE_ROOT, program));
+  INFO(compiled.errors);
+  REQUIRE(compiled.status == 0);
+  const std::string right = "128 6: 28 92 156 220, -1\ncudaErrorInvalidConfiguration\ncudaSuccess 42\n";
+  for (const int check : {0, 1}) {
+    const auto run = [&](const char* how) {
+      return run_program(
+          fmt::format("WARPLINE_EMU_PATIENCE=1 WARPLINE_CHECK={} '{}' {}", check, program, how));
+    };
+    const ProgramResult asserted = run("assert");
+    CHECK(asserted.out == right + "device-side assert triggered\ncudaErrorAssert\n");
+    CHECK_THAT(asserted.errors, Contains("features.cu:39: ") && Contains("Assertion `wait` failed."));
+    CHECK(asserted.status == check);
+    const ProgramResult spun = run("spin");
+    CHECK(spun.out == right + "the launch timed out and was terminated\ncudaErrorLaunchTimeout\n");
+    CHECK_THAT(spun.errors, Contains("patience: thread (0, 0, 0) of block (0, 0, 0)"));
+    CHECK(spun.status == 1);
+  }
+}
+
+TEST_CASE("a CUDA program runs fast and checked, and each fault is reported", "[emu][nvcc]") {
+  const TemporaryFolder folder;
+  const std::string program = folder / "program";
+  const char* const right = "cudaSuccess: 765 0 2997, sum 1.4985e+06\ncudaErrorInvalidConfiguration\n";
+  const char* const checks[] = {"", "memcheck: global memory", "racecheck: ", "synccheck: "};
+  const char* const lines[] = {"", "basics.cu:16", "basics.cu:24", "basics.cu:23"};
+  for (int fault = 0; fault < 4; ++fault) {
+    INFO("fault " << fault);
+    const ProgramResult compiled = compile(fmt::format("-DFAULT={} '{}/tests/emu_nvcc/basics.cu' -o '{}'",
+                                                       fault, WARPLINE_SOURCE_ROOT, program));
+    INFO(compiled.errors);
+    REQUIRE(compiled.status == 0);
+    const ProgramResult checked = run_program(fmt::format("WARPLINE_CHECK=1 '{}'", program));
+    if (fault == 0) {
+      const ProgramResult fast = run_program(fmt::format("'{}'", program));
+      CHECK(fast.status == 0);
+      CHECK(fast.out == right);
+      CHECK(checked.out == right);
+    } else {
+      CHECK_THAT(checked.errors, Contains(checks[fault]) && Contains(lines[fault]));
+    }
+    CHECK(checked.status == 1);  // a refused launch is a report as well
+    CHECK_THAT(checked.errors, fault == 0 ? Contains("launch: [emu] launch of sum") : Contains("reports"));
+  }
+}
+
+TEST_CASE("what is not emulated is named with its line; bad use is exit 2", "[emu][nvcc]") {
+  const TemporaryFolder folder;
+  const std::string source = folder / "my.cu";
+  std::ofstream(source)
+      << "__global__ void k(float* x) {\n  x[0] = tex2D<float>(0, 0, 0);\n}\nint main() {}\n";
+  const ProgramResult refused = compile(fmt::format("'{}' -o '{}'", source, folder / "my"));
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.errors, Contains("my.cu:2: error: 'tex2D'") && Contains("textures"));
+  std::ofstream(source) << "#include <thrust/sort.h>\nint main() {}\n";
+  CHECK_THAT(compile(fmt::format("'{}'", source)).errors, Contains("my.cu:1: error: ") && Contains("Thrust"));
+  std::ofstream(source)
+      << "__global__ void a() {}\n__global__ void b() {\n  a<<<1, 1>>>();\n}\nint main() {}\n";
+  CHECK_THAT(compile(fmt::format("'{}'", source)).errors,
+             Contains("my.cu:3: error: ") && Contains("dynamic"));
+  CHECK(compile("--unheard-of '" + source + "'").status == 2);
+  CHECK(compile("'" + (folder / "none.cu") + "'").status == 2);
+  const ProgramResult unbuilt = compile(fmt::format("--build '{}' '{}'", folder / "none", source));
+  CHECK(unbuilt.status == 2);
+  CHECK_THAT(unbuilt.errors, Contains("emu-nvcc"));
+}
