@@ -32,9 +32,13 @@ TEST_CASE("profile counts the requests of a ladder's steps", "[profile][tools]")
   CHECK(naive["total"]["global_loads"]["requests"] == 2 * 64 * 64 * 64 / 32);
   CHECK(naive["total"]["global_loads"]["sectors"] == 33 * 64 * 64 * 64 / 32);
   CHECK(naive["bytes_touched"] == 3 * 64 * 64 * 4);
-  // 2 x 64^3 operations on 48 KiB: an a100's memory allows less than its arithmetic.
-  CHECK(naive["bound_flops_per_second"] == 524288.0 / 49152 * 2039e9);
   CHECK(json["kernels"][2]["total"]["barriers"] == 4 * 4 * 2 * 2);
+
+  // 2 x 64^3 operations on 48 KiB: an a100's arithmetic is the bound. At 32^3, half as many on each byte, its
+  // memory is.
+  CHECK(naive["bound_flops_per_second"] == 19.5e12);
+  const nlohmann::json small = run_json("profile gemm/naive --shape 32x32x32");
+  CHECK(small["kernels"][0]["bound_flops_per_second"] == 65536.0 / 12288 * 2039e9);
 }
 
 TEST_CASE("every op of the table can be profiled at its first shape, twice with the same words",
