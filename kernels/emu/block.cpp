@@ -62,6 +62,8 @@ class OwnBlock {
     all().insert(block_);
   }
   ~OwnBlock() {
+    if (poisons())
+      unpoison(warpline_dynamic_shared, kMostSharedBytes);  // the next thread's stack may lie there
     const std::lock_guard lock(mutex());
     all().erase(block_);
   }
