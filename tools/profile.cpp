@@ -10,12 +10,15 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/call_note.h"
+#include "kernels/cuda/resources.h"
 #include "kernels/emu/profile/table.h"
 #include "kernels/error.h"
 #include "kernels/runtime.h"
 #include "kernels/thread_pool.h"
 #include "tools/commands.h"
 #include "tools/kernel_problems.h"
+#include "tools/profile_step.h"
+#include "tools/require.h"
 #include "tools/results.h"
 #include "tools/roofline.h"
 
@@ -27,7 +30,8 @@ using emu::profile::KernelProfile;
 using emu::profile::Recording;
 
 struct ProfileOptions {
-  std::string kernel, shape, gpu = "a100", json;
+  std::string kernel, shape, model, gpu = "a100", json;
+  std::int64_t batch_size = 64;
   bool source = false, list = false;
 };
 
@@ -125,13 +129,51 @@ std::string roofline_table(const std::vector<KernelProfile>& profiles, const Gpu
     const auto touched = static_cast<double>(profile.bytes_touched),
                moved = static_cast<double>(profile.bytes_moved());
     const double best = roofline(gpu, profile.flops, touched), worst = roofline(gpu, profile.flops, moved);
-    text += fmt::format(
-        "{:<{}}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.2f}  {:.0f} GFLOP/s by {}; {:.0f} without a cache\n",
-        title(profile), width, profile.flops / 1e6, touched / 1e6, moved / 1e6,
-        touched == 0 ? 0 : profile.flops / touched, best / 1e9,
-        best < gpu.flops ? "its memory" : "its arithmetic", worst / 1e9);
+    text += fmt::format("{:<{}}{:>12.3f}{:>12.3f}{:>12.3f}", title(profile), width, profile.flops / 1e6,
+                        touched / 1e6, moved / 1e6);
+    if (profile.flops == 0 || touched == 0) {
+      text += fmt::format("{:>12}\n", "-");
+      continue;
+    }
+    text += fmt::format("{:>12.2f}  {:.0f} GFLOP/s by {}; {:.0f} without a cache\n", profile.flops / touched,
+                        best / 1e9, best < gpu.flops ? "its memory" : "its arithmetic", worst / 1e9);
   }
   return text;
+}
+
+// Null: this build has no code for the GPU, or another one of that name.
+const cuda::KernelResources* find_resources(const KernelProfile& profile, const Gpu& gpu) {
+  for (const cuda::KernelResources& one : cuda::kernel_resources()) {
+    if (one.kernel == profile.kernel && one.compute_capability == gpu.compute_capability) return &one;
+  }
+  return nullptr;
+}
+
+// Per cent, for the blocks that were launched.
+int occupancy(const cuda::KernelResources& resources, const KernelProfile& profile) {
+  const std::uint64_t warps = (profile.threads / profile.blocks + 31) / 32;
+  return resources.occupancy.at(warps - 1);
+}
+
+std::string resources_table(const std::vector<KernelProfile>& profiles, const Gpu& gpu) {
+  std::size_t width = 6;
+  for (const KernelProfile& profile : profiles) width = std::max(width, profile.kernel.size());
+  std::string text =
+      fmt::format("{:<{}}{:>12}{:>14}{:>12}\n", "kernel", width, "registers", "shared bytes", "occupancy");
+  bool any = false;
+  for (const KernelProfile& profile : profiles) {
+    const cuda::KernelResources* const resources = find_resources(profile, gpu);
+    any = any || resources != nullptr;
+    text += resources == nullptr
+                ? fmt::format("{:<{}}{:>12}{:>14}{:>12}\n", profile.kernel, width, "-", "-", "-")
+                : fmt::format("{:<{}}{:>12}{:>14}{:>10} %\n", profile.kernel, width, resources->registers,
+                              resources->shared_bytes, occupancy(*resources, profile));
+  }
+  if (any) return text;
+  return fmt::format(
+      "registers, shared memory and occupancy: nvcc compiled no kernel for the {}; configure "
+      "with -Dcuda=enabled -Dcuda-arch={}\n",
+      gpu.name, gpu.compute_capability);
 }
 
 nlohmann::ordered_json to_json(const Counts& counts) {
@@ -168,6 +210,12 @@ nlohmann::ordered_json to_json(const std::vector<KernelProfile>& profiles, const
                                 {"bytes_touched", profile.bytes_touched},
                                 {"bytes_moved", profile.bytes_moved()}};
     json["bound_flops_per_second"] = roofline(gpu, profile.flops, static_cast<double>(profile.bytes_touched));
+    if (const cuda::KernelResources* const resources = find_resources(profile, gpu)) {
+      json["registers"] = resources->registers;
+      json["shared_bytes"] = resources->shared_bytes;
+      json["spilled_bytes"] = resources->spilled_bytes;
+      json["occupancy_percent"] = occupancy(*resources, profile);
+    }
     json["total"] = to_json(profile.total);
     for (const auto& [line, counts] : profile.lines) json["lines"][line] = to_json(counts);
     list.push_back(std::move(json));
@@ -187,19 +235,47 @@ void print_list() {
   }
 }
 
-void run_profile(const ProfileOptions& options) {
-  if (options.list) return print_list();
-  const Gpu& gpu = find_gpu(options.gpu);
-  if (options.kernel.empty())
-    fail<ValueError>("profile", "name a kernel, as in 'warpline profile gemm'; --list has them all");
+std::vector<KernelProfile> profile_model(const ProfileOptions& options) {
+  if (!options.kernel.empty() || !options.shape.empty())
+    fail<ValueError>("--model", "is profiled as a whole; leave out the kernel and --shape, or --model");
+  require_at_least_one("--batch-size", options.batch_size);
+  std::vector<KernelProfile> profiles = profile_training_step(options.model, options.batch_size);
+  std::uint64_t launches = 0;
+  double flops = 0, touched = 0;
+  for (const KernelProfile& profile : profiles) {
+    launches += profile.launches;
+    flops += profile.flops;
+    touched += static_cast<double>(profile.bytes_touched);
+  }
+  fmt::print(
+      "one training step of {} on {} images, float32: {} launches, {:.3f} MFLOP, {:.3f} MB touched.\n"
+      "Sectors and wavefronts are those of a request.\n\n",
+      options.model, options.batch_size, launches, flops / 1e6, touched / 1e6);
+  return profiles;
+}
+
+std::vector<KernelProfile> profile_kernel(const ProfileOptions& options) {
+  if (options.kernel.empty()) {
+    fail<ValueError>("profile",
+                     "name a kernel, as in 'warpline profile gemm' (--list has them all), or a --model");
+  }
   const std::size_t slash = options.kernel.find('/');
   const std::string op = options.kernel.substr(0, slash);
   const std::string variant = slash == std::string::npos ? "" : options.kernel.substr(slash + 1);
   const std::string shape = options.shape.empty() ? problem_shapes(op).front() : options.shape;
-  const std::vector<KernelProfile> profiles = profile_op(op, variant, shape);
+  std::vector<KernelProfile> profiles = profile_op(op, variant, shape);
   fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n", op, shape_legend(op),
              shape);
-  fmt::print("{}\n{}", kernel_table(profiles), roofline_table(profiles, gpu));
+  return profiles;
+}
+
+void run_profile(const ProfileOptions& options) {
+  if (options.list) return print_list();
+  const Gpu& gpu = find_gpu(options.gpu);
+  const std::vector<KernelProfile> profiles =
+      options.model.empty() ? profile_kernel(options) : profile_model(options);
+  fmt::print("{}\n{}\n{}", kernel_table(profiles), roofline_table(profiles, gpu),
+             resources_table(profiles, gpu));
   if (options.source) {
     for (const KernelProfile& profile : profiles) fmt::print("\n{}", line_table(profile));
   }
@@ -210,15 +286,21 @@ void run_profile(const ProfileOptions& options) {
 
 void add_profile(CLI::App& app) {
   const auto options = std::make_shared<ProfileOptions>();
-  CLI::App* command = app.add_subcommand("profile",
-                                         "Counts what the CUDA kernels of an op ask of a GPU: requests to "
-                                         "memory and the sectors or wavefronts that each costs, barriers, "
-                                         "branches at which the lanes of a warp part. No GPU is needed: the "
-                                         "kernels run on the emulator, and the same command gives the "
-                                         "same counts.");
+  CLI::App* command = app.add_subcommand(
+      "profile",
+      "Counts what the CUDA kernels of an op, or of a model's training step, ask of a GPU: requests to "
+      "memory and the sectors or wavefronts that each costs, barriers, "
+      "branches at which the lanes of a warp part. No GPU is needed: the "
+      "kernels run on the emulator, and the same command gives the "
+      "same counts.");
   command->add_option("kernel", options->kernel,
                       "an op, as in gemm, or one of its variants, as in gemm/naive");
   command->add_option("--shape", options->shape, "sizes, as in 128x128x128; --list tells what they are");
+  CLI::Option* const model = command->add_option(
+      "--model", options->model, "in place of a kernel: one training step of net, mlp or vgg");
+  command->add_option("--batch-size", options->batch_size, "images of the step")
+      ->capture_default_str()
+      ->needs(model);
   command->add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200")
       ->capture_default_str();
   command->add_flag("--source", options->source, "counts of each line of the kernels' source as well");

@@ -11,13 +11,14 @@ namespace warpline::tools {
 // Of NVIDIA's data sheets: float32 without tensor cores.
 struct Gpu {
   std::string name;
-  double flops, bytes;  // a second
+  double flops, bytes;     // a second
+  int compute_capability;  // 80: 8.0
 };
 
 inline const std::vector<Gpu>& gpus() {
   static const std::vector<Gpu> list{
-      {"t4", 8.1e12, 320e9},        {"a100", 19.5e12, 2039e9}, {"l4", 30.3e12, 300e9},
-      {"rtx4090", 82.6e12, 1008e9}, {"h100", 67e12, 3350e9},   {"h200", 67e12, 4800e9},
+      {"t4", 8.1e12, 320e9, 75},        {"a100", 19.5e12, 2039e9, 80}, {"l4", 30.3e12, 300e9, 89},
+      {"rtx4090", 82.6e12, 1008e9, 89}, {"h100", 67e12, 3350e9, 90},   {"h200", 67e12, 4800e9, 90},
   };
   return list;
 }

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "kernels/emu/profile/environment.h"
 #include "kernels/error.h"
 #include "tools/commands.h"
 #include "tools/plain_values.h"
@@ -74,6 +75,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   open_missing_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the limit is an error then, as on a full disk
+  if (warpline::emu::profile::wanted_by_environment()) warpline::emu::profile::record_until_exit();
   const int status = run(argc, argv);
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return status == 0 && !written ? report("[output] standard output could not be written", kFailed) : status;

@@ -1,5 +1,6 @@
 // In place of target `cuda` in a build without nvcc: its errors say why, and how to get it. The build gives
 // the reason.
+#include "kernels/cuda/resources.h"
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/support.h"
 #include "kernels/error.h"
@@ -26,6 +27,11 @@ const Support& support() {
 void require_device(int) { fail_absent(); }
 
 Runtime& runtime() { fail_absent(); }
+
+const std::vector<KernelResources>& kernel_resources() {
+  static const std::vector<KernelResources> none;
+  return none;
+}
 
 }  // namespace cuda
 

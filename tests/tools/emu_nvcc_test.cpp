@@ -1,7 +1,9 @@
 // CUDA programs through tools/emu-nvcc: compiled, run fast and checked, refused by name.
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
@@ -51,6 +53,34 @@ TEST_CASE("the program of the README", "[emu][nvcc]") {
   for (std::ifstream stream(source); std::getline(stream, line);)
     shown += (line.empty() ? "" : "      " + line) + "\n";
   CHECK_THAT(text_of("README.md"), Contains(shown));
+}
+
+TEST_CASE("WARPLINE_PROFILE=1 counts requests, barriers and branches of a program", "[emu][nvcc]") {
+  const TemporaryFolder folder;
+  const std::string program = folder / "counted";
+  const ProgramResult compiled =
+      compile(fmt::format("'{}/tests/emu_nvcc/counted.cu' -o '{}'", WARPLINE_SOURCE_ROOT, program));
+  INFO(compiled.errors);
+  REQUIRE(compiled.status == 0);
+  const ProgramResult result = run_program(fmt::format("WARPLINE_PROFILE=1 '{}'", program));
+  CHECK(result.status == 0);
+  CHECK(result.out == "0\n");
+  INFO(result.errors);
+  // 64 warps. Columns: global loads, stores, shared loads, stores, each requests and what one costs;
+  // barriers, divergent branches.
+  const auto counts = [&](const std::string& line) {
+    const std::size_t begin = result.errors.find("counted.cu:" + line);
+    REQUIRE(begin != std::string::npos);
+    std::istringstream words(result.errors.substr(begin, result.errors.find('\n', begin) - begin));
+    return std::vector<std::string>{std::istream_iterator<std::string>(words), {}};
+  };
+  CHECK(counts("7") ==
+        std::vector<std::string>{"counted.cu:7", "64", "32.0", "-", "-", "-", "-", "64", "1.0", "0", "0"});
+  CHECK(counts("8") ==
+        std::vector<std::string>{"counted.cu:8", "-", "-", "-", "-", "-", "-", "-", "-", "16", "0"});
+  CHECK(counts("10") ==
+        std::vector<std::string>{"counted.cu:10", "64", "4.0", "-", "-", "-", "-", "-", "-", "0", "0"});
+  CHECK_THAT(run_program(fmt::format("'{}'", program)).errors, !Contains("counted.cu"));
 }
 
 TEST_CASE("features of the device, and kernels that stop", "[emu][nvcc]") {

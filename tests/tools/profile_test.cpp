@@ -1,6 +1,7 @@
 // `warpline profile`: the counts of the kernels that a person can name, the same each time; what cannot be is
 // refused with what there is.
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -54,6 +55,33 @@ TEST_CASE("every op of the table can be profiled at its first shape, twice with 
   }
 }
 
+TEST_CASE("a training step of a model is profiled", "[profile][tools]") {
+  const nlohmann::json json = run_json("profile --model mlp --batch-size 3");
+  std::map<std::string, int> launches;
+  double gemm_flops = 0;
+  for (const nlohmann::json& kernel : json["kernels"]) {
+    launches[kernel["op"]] += kernel["launches"].get<int>();
+    if (kernel["op"] == "gemm") gemm_flops += kernel["flops"].get<double>();
+  }
+  // 784 -> 128 -> 64 -> 10: outputs, weight gradients, and input gradients but for the first layer's.
+  CHECK(gemm_flops == 2.0 * 3 * (3 * (784 * 128 + 128 * 64 + 64 * 10) - 784 * 128));
+  CHECK(launches["gemm"] == 8);
+  CHECK(launches["relu_forward"] == 2);
+  CHECK(launches["relu_backward"] == 2);
+  CHECK(launches["cross_entropy_backward"] == 1);
+  CHECK(launches["sgd_step"] == 6);
+  CHECK(run_json("profile --model mlp --batch-size 3") == json);
+}
+
+TEST_CASE("WARPLINE_PROFILE=1 counts the kernels of any command", "[profile][tools]") {
+  const std::string train = std::string("'") + WARPLINE_PROGRAM +
+                            "' train --data builtin --model mlp --steps 1 --batch-size 2 --device emu";
+  const auto run = run_program("WARPLINE_PROFILE=1 " + train);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.errors, Contains("gemm_vector_loads_kernel<float>") && Contains("optimizer.cu:"));
+  CHECK_THAT(run_program("WARPLINE_PROFILE=0 " + train).errors, !Contains("optimizer.cu"));
+}
+
 TEST_CASE("no op of the table is without a problem", "[profile][tools]") {
   const auto ops = warpline::tools::problem_ops();
   for (const warpline::kernels::Row& row : warpline::kernels::table()) {
@@ -73,6 +101,11 @@ TEST_CASE("what cannot be profiled is refused with what there is", "[profile][to
   refused("", "name a kernel");
   refused("gem", "there are gemm, conv2d_forward");
   refused("gemm/fast", "there are naive, coalesced");
+  refused("--model lenet", "choose net, mlp, vgg");
+  refused("gemm --model net", "leave out the kernel");
+  refused("gemm --batch-size 3", "--model");
+  refused("--model net --batch-size 0", "at least 1");
+  refused("--model net --batch-size 60001", "60001 of 60000");
   refused("gemm --gpu b9000", "there are t4, a100");
   for (const char* shape : {"64", "64x64", "64x64x64x64", "0x1x1", "-1x1x1", "64x64xx", "axbxc", "64x64x64x",
                             "1000000x1000000x10"})

@@ -21,7 +21,7 @@ std::size_t count = 0;
 bool capturing = false;
 std::vector<Report> captured;
 
-void fail_at_exit() {
+void fail_if_reported() {
   if (reports() == 0) return;
   fmt::print(stderr, "========= {} reports\n", reports());
   std::fflush(nullptr);
@@ -30,13 +30,19 @@ void fail_at_exit() {
 
 }  // namespace
 
+void fail_at_exit() {
+  static const int registered = std::atexit(fail_if_reported);
+  static_cast<void>(registered);
+}
+
 void add(Report report) {
   const std::lock_guard lock(mutex);
   if (capturing) {
     captured.push_back(std::move(report));
     return;
   }
-  if (count++ == 0) std::atexit(fail_at_exit);
+  fail_at_exit();
+  ++count;
   fmt::print(stderr, "{}", report.text);
 }
 

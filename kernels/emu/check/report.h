@@ -15,6 +15,8 @@ struct Report {
 };
 
 void add(Report report);
+// The first report does this too: what is registered with std::atexit later runs before.
+void fail_at_exit();
 std::size_t reports();  // so far, captured ones left out
 
 // While it lives, reports come here instead: for tests that plant faults. One at a time.

@@ -1,5 +1,5 @@
 // A program of emu-nvcc holds itself a second time, compiled for the checks, in a section of its file.
-// WARPLINE_CHECK=1 runs that one, before anything else of the program.
+// WARPLINE_CHECK=1 or WARPLINE_PROFILE=1 run that one, before anything else of the program.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "kernels/emu/cuda_runtime/state.h"
+#include "kernels/emu/profile/environment.h"
 
 namespace warpline::cuda {
 
@@ -20,7 +21,7 @@ namespace {
 
 bool checks_are_wanted() {
   const char* const wanted = std::getenv("WARPLINE_CHECK");
-  return wanted != nullptr && std::string_view(wanted) == "1";
+  return (wanted != nullptr && std::string_view(wanted) == "1") || emu::profile::wanted_by_environment();
 }
 
 // Of the running program's own file; empty: there is none.
@@ -44,11 +45,11 @@ __attribute__((constructor(101))) void start(int, char** arguments, char** envir
   if (program.empty()) return;  // this is the checked one
   const int memory = memfd_create("checked", MFD_CLOEXEC);
   if (memory < 0 || write(memory, program.data(), program.size()) != static_cast<ssize_t>(program.size())) {
-    std::perror("[emu] WARPLINE_CHECK=1: no memory for the checked program");
+    std::perror("[emu] no memory for the checked program");
     _exit(1);
   }
   fexecve(memory, arguments, environment);
-  std::perror("[emu] WARPLINE_CHECK=1: the checked program does not start");
+  std::perror("[emu] the checked program does not start");
   _exit(1);
 }
 

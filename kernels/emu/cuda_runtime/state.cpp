@@ -7,6 +7,7 @@
 #include "kernels/emu/cuda_runtime/environment.h"
 #include "kernels/emu/memory.h"
 #include "kernels/emu/order.h"
+#include "kernels/emu/profile/environment.h"
 
 namespace warpline::cuda {
 
@@ -27,6 +28,7 @@ State& State::instance() {
 }
 
 State::State() : pool_(threads()) {
+  if (emu::profile::wanted_by_environment()) emu::profile::record_until_exit();
   emu::set_order_seed(number_from("WARPLINE_ORDER_SEED", 0, 0, ~std::uint64_t{0}));
   const auto count = static_cast<int>(number_from("WARPLINE_EMU_DEVICES", 1, 1, emu::kDevices));
   for (int device = 0; device < count; ++device) {

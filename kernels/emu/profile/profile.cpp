@@ -28,11 +28,13 @@ Counts& Counts::operator+=(const Counts& other) {
 }
 
 Recording::Recording() {
+  const std::lock_guard lock(check::Checker::instance().mutex());
   Profiler::instance().records = true;
   kernels::want_notes(true);
 }
 
 Recording::~Recording() {
+  const std::lock_guard lock(check::Checker::instance().mutex());
   kernels::want_notes(false);
   Profiler::instance().records = false;
 }

@@ -8,6 +8,22 @@
 
 namespace warpline::emu::profile {
 
+namespace {
+
+// "max_kernel<float, BlockTeam>", without the scopes.
+std::string short_name(std::string_view kernel) {
+  std::string name;
+  std::size_t word = 0;  // where the last name begins
+  for (const char c : kernel) {
+    name += c;
+    if (name.size() >= 2 && name.compare(name.size() - 2, 2, "::") == 0) name.resize(word);
+    if (c == '<' || c == ' ' || c == '(' || c == ',') word = name.size();
+  }
+  return name;
+}
+
+}  // namespace
+
 Profiler& Profiler::instance() {
   static Profiler profiler;
   return profiler;
@@ -21,9 +37,10 @@ void Profiler::begin_kernel(const Launch& launch, int device, const kernels::Cal
   device_ = device;
   arrays_.begin_kernel(launch.shared_bytes);
   warps_.resize(std::max<std::size_t>(warps_.size(), (launch.block.count() + kWarp - 1) / kWarp));
+  const std::string name = short_name(launch.kernel);
   const auto is_this = [&](const auto& kernel) {
     const KernelProfile& profile = kernel->profile;
-    return profile.kernel == launch.kernel && profile.op == note.op && profile.variant == note.variant;
+    return profile.kernel == name && profile.op == note.op && profile.variant == note.variant;
   };
   auto found = std::find_if(kernels_.begin(), kernels_.end(), is_this);
   if (found == kernels_.end()) {
@@ -31,7 +48,7 @@ void Profiler::begin_kernel(const Launch& launch, int device, const kernels::Cal
     KernelProfile& profile = (*found)->profile;
     profile.op = note.op;
     profile.variant = note.variant;
-    profile.kernel = launch.kernel;
+    profile.kernel = name;
   }
   kernel_ = found->get();
   KernelProfile& profile = kernel_->profile;

@@ -1,6 +1,7 @@
 #include "kernels/emu/profile/table.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <fmt/core.h>
@@ -51,6 +52,13 @@ std::string table(const std::string& title, const std::vector<Named>& rows) {
   return text;
 }
 
+// "sum.cu:9 > row.h:3" before "sum.cu:10".
+std::pair<std::string, int> place_order(const std::string& place) {
+  const std::size_t colon = place.find(':');
+  if (colon == std::string::npos) return {place, 0};
+  return {place.substr(0, colon), std::atoi(place.c_str() + colon + 1)};
+}
+
 }  // namespace
 
 std::string kernel_table(const std::vector<KernelProfile>& profiles) {
@@ -65,6 +73,9 @@ std::string kernel_table(const std::vector<KernelProfile>& profiles) {
 std::string line_table(const KernelProfile& profile) {
   std::vector<Named> rows;
   for (const auto& [line, counts] : profile.lines) rows.emplace_back(line, &counts);
+  std::stable_sort(rows.begin(), rows.end(), [](const Named& a, const Named& b) {
+    return place_order(a.first) < place_order(b.first);
+  });
   return table(profile.kernel, rows);
 }
 

@@ -1,0 +1,39 @@
+#include "kernels/emu/profile/environment.h"
+
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "kernels/emu/check/report.h"
+#include "kernels/emu/profile/profile.h"
+#include "kernels/emu/profile/table.h"
+
+namespace warpline::emu::profile {
+
+namespace {
+
+std::optional<Recording> recording;
+
+void print_recording() {
+  const std::vector<KernelProfile> profiles = recording->take();
+  if (profiles.empty()) return;
+  fmt::print(stderr, "{}", kernel_table(profiles));
+  for (const KernelProfile& profile : profiles) fmt::print(stderr, "\n{}", line_table(profile));
+}
+
+}  // namespace
+
+bool wanted_by_environment() {
+  const char* const variable = std::getenv("WARPLINE_PROFILE");
+  return variable != nullptr && std::string_view(variable) == "1";
+}
+
+void record_until_exit() {
+  recording.emplace();
+  check::fail_at_exit();  // before: it ends the program, and comes after what is registered later
+  std::atexit(print_recording);
+}
+
+}  // namespace warpline::emu::profile
