@@ -23,6 +23,17 @@
 namespace warpline::tools {
 namespace {
 
+// "runs kernels", or why it does not.
+std::string try_device(Device device) {
+  try {
+    Context context(device);
+    const double sum = Tensor::full(context, {}, 2.0).item();
+    return sum == 2.0 ? "runs kernels" : fmt::format("computes wrongly: {} is to be 2", sum);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 void print_devices() {
   std::map<DeviceKind, int> rows;
   for (const kernels::Row& row : kernels::table()) ++rows[row.target];
@@ -32,19 +43,8 @@ void print_devices() {
              kernels::simd().name, std::thread::hardware_concurrency());
   fmt::print("  cuda       {:3} CUDA kernels on {} GPUs\n", rows[DeviceKind::Cuda],
              cuda::support().gpus.size());
-  fmt::print("  emu        {:3} CUDA kernels on emulated devices; --check watches every memory access\n",
-             rows[DeviceKind::Emu]);
-}
-
-// "runs kernels", or why it does not.
-std::string try_gpu(int index) {
-  try {
-    Context context({DeviceKind::Cuda, index});
-    const double sum = Tensor::full(context, {}, 2.0).item();
-    return sum == 2.0 ? "runs kernels" : fmt::format("computes wrongly: {} is to be 2", sum);
-  } catch (const Error& error) {
-    return error.what();
-  }
+  fmt::print("  emu        {:3} CUDA kernels on emulated devices; {}; --check watches every memory access\n",
+             rows[DeviceKind::Emu], try_device({DeviceKind::Emu, 0}));
 }
 
 // The first line that a shell command prints; empty where it fails.
@@ -57,13 +57,14 @@ std::string first_line(const std::string& command) {
   return pclose(pipe) == 0 ? output.substr(0, output.find('\n')) : "";
 }
 
-// In a folder of its own, that is removed again.
-bool compiles_and_runs(const std::string& compiler) {
-  return first_line(fmt::format(R"(d=$(mktemp -d) || exit 1; trap 'rm -rf "$d"' EXIT
-echo '#include <span>
-int main() {{ int two[2] = {{}}; return std::span(two).size() == 2 ? 0 : 1; }}' >"$d/a.cpp" &&
-{} -std=c++20 "$d/a.cpp" -o "$d/a" 2>/dev/null && "$d/a" && echo yes)",
-                                compiler)) == "yes";
+// What becomes of a program, in a folder of its own, that is removed again.
+const char* build_and_run(const std::string& compile, const char* file, const char* program) {
+  const std::string reached = first_line(fmt::format(R"(d=$(mktemp -d) || exit 1; trap 'rm -rf "$d"' EXIT
+echo '{2}' >"$d/{1}" && cd "$d" && {0} "{1}" -o a >/dev/null 2>&1 || {{ echo nothing; exit; }}
+./a >/dev/null 2>&1 && echo all || echo linked)",
+                                                     compile, file, program));
+  if (reached == "all") return "compiles, links and runs";
+  return reached == "linked" ? "compiles and links, but does not run" : "does not compile or link";
 }
 
 void print_compilers() {
@@ -74,7 +75,8 @@ void print_compilers() {
     if (version.empty()) continue;
     ++found;
     fmt::print("  {:<10} {}; a C++20 program {}\n", compiler, version,
-               compiles_and_runs(compiler) ? "compiles, links and runs" : "does not compile, link or run");
+               build_and_run(fmt::format("{} -std=c++20", compiler), "a.cpp", R"(#include <span>
+int main() { int two[2] = {}; return std::span(two).size() == 2 ? 0 : 1; })"));
   }
   if (found == 0) fmt::print("  none; to build warpline or against it: apt-get install g++\n");
 }
@@ -88,8 +90,15 @@ void print_cuda() {
     fmt::print(
         "  nvcc       none in PATH, CUDA_HOME, CUDA_PATH and /usr/local/cuda: install the CUDA Toolkit\n");
   } else {
-    fmt::print("  nvcc       {}, {}\n", nvcc,
-               first_line(fmt::format("'{}' --version | sed -n 's/.*release //p'", nvcc)));
+    fmt::print("  nvcc       {}, {}; a CUDA program {}\n", nvcc,
+               first_line(fmt::format("'{}' --version | sed -n 's/.*release //p'", nvcc)),
+               build_and_run(fmt::format("'{}'", nvcc), "a.cu", R"(__global__ void one(int* x) { *x = 1; }
+int main() {
+  int host = 0, *device;
+  cudaMalloc(&device, sizeof host);
+  one<<<1, 1>>>(device);
+  return cudaMemcpy(&host, device, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess && host == 1 ? 0 : 1;
+})"));
   }
   if (!found.runtime.empty()) {
     fmt::print("  runtime    {}, linked into this build, with kernels for compute capability {}\n",
@@ -97,7 +106,8 @@ void print_cuda() {
     fmt::print("  driver     {}\n", found.driver.empty() ? "none" : "serves CUDA " + found.driver);
   }
   for (std::size_t index = 0; index < found.gpus.size(); ++index) {
-    fmt::print("  cuda:{:<5} {}; {}\n", index, found.gpus[index], try_gpu(static_cast<int>(index)));
+    fmt::print("  cuda:{:<5} {}; {}\n", index, found.gpus[index],
+               try_device({DeviceKind::Cuda, static_cast<int>(index)}));
   }
   if (!found.missing.empty()) fmt::print("  missing    {}\n", found.missing);
 }

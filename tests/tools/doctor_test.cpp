@@ -26,6 +26,9 @@ TEST_CASE("the doctor names devices, libraries, compilers, back ends, schedules 
     CHECK_THAT(result.out, Contains(name));
   }
   CHECK_THAT(result.out, Contains("a C++20 program compiles, links and runs"));
+  CHECK_THAT(result.out, Contains("emulated devices; runs kernels"));
+  if (result.out.find("nvcc       none") == std::string::npos)
+    CHECK_THAT(result.out, Contains("a CUDA program compiles"));
 }
 
 TEST_CASE("the doctor says what is missing and how to get it", "[doctor]") {
