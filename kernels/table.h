@@ -5,12 +5,14 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/device.h"
 #include "kernels/dtype.h"
 #include "kernels/error.h"
 #include "kernels/flops.h"
+#include "kernels/named_range.h"
 #include "kernels/ops.h"
 
 namespace warpline::kernels {
@@ -49,10 +51,25 @@ const std::vector<Row>& table();
 // Throws DTypeError, naming op, target and the dtypes that there are, when no row fits.
 const Row& find(std::string_view op, DeviceKind target, DType dtype, const void* args);
 
+// Calls a row's function; a profiler shows the call under the op's name.
+template <class Op>
+class Kernel {
+ public:
+  explicit Kernel(const Row& row) : function_(reinterpret_cast<typename Op::Function>(row.function)) {}
+  template <class... Arguments>
+  void operator()(Arguments&&... arguments) const {
+    const NamedRange range(Op::name);
+    function_(std::forward<Arguments>(arguments)...);
+  }
+
+ private:
+  typename Op::Function function_;
+};
+
 // kernel<Gemm>(DeviceKind::Cpu, DType::Float32, args)(a, b, c, args, stream)
 template <class Op>
-typename Op::Function kernel(DeviceKind target, DType dtype, const typename Op::Args& args) {
-  return reinterpret_cast<typename Op::Function>(find(Op::name, target, dtype, &args).function);
+Kernel<Op> kernel(DeviceKind target, DType dtype, const typename Op::Args& args) {
+  return Kernel<Op>(find(Op::name, target, dtype, &args));
 }
 
 }  // namespace warpline::kernels

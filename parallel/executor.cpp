@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "kernels/error.h"
+#include "kernels/named_range.h"
 #include "parallel/action_error.h"
+#include "parallel/tokens.h"
 
 namespace warpline::parallel {
 
@@ -57,6 +59,7 @@ bool Executor::skipped(const Action& action) const {
 }
 
 void Executor::act_observed(const Action& action) {
+  const NamedRange range(to_token(action));
   observer_.before(action);
   act(action);
   observer_.after(action);

@@ -4,6 +4,7 @@
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/support.h"
 #include "kernels/error.h"
+#include "kernels/named_range.h"
 #include "kernels/table.h"
 
 namespace warpline {
@@ -36,5 +37,8 @@ const std::vector<KernelResources>& kernel_resources() {
 }  // namespace cuda
 
 std::vector<kernels::Row> kernels::cuda_rows() { return {}; }
+
+NamedRange::NamedRange(std::string_view) {}
+NamedRange::~NamedRange() = default;
 
 }  // namespace warpline

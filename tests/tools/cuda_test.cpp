@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -68,6 +69,28 @@ std::string symbols() {
 }
 
 }  // namespace
+
+TEST_CASE("a profiler is told of plan actions and of the ops in them", "[cuda]") {
+  if (!is_built()) SKIP_TEST(cuda::support().missing);
+  const auto result = run_program(fmt::format(
+      "NVTX_INJECTION64_PATH='{}/tests/libnvtx_listener.so' '{}' train --data builtin --model mlp "
+      "--steps 1 --batch-size 4 --micro-batches 2 --strategy pipeline --stages 2 --device cpu",
+      WARPLINE_BUILD_ROOT, WARPLINE_PROGRAM));
+  REQUIRE(result.status == 0);
+  // Two ranks at once: each line is written whole, lines of the two are mixed.
+  std::map<std::string, int> ranges;
+  std::istringstream lines(result.errors);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("range ", 0) == 0) ++ranges[line.substr(6)];
+  }
+  for (const char* action : {"0F0", "0F1", "1F0", "1F1", "0B0", "0B1", "1B0", "1B1", "0>1a0#0", "0<1g1#2"}) {
+    INFO(action);
+    CHECK(ranges[action] == 1);
+  }
+  CHECK(ranges["  relu_forward"] == 4);  // two layers, two micro-batches
+  CHECK(ranges["  gemm"] == 2 * 8);
+  CHECK(ranges["  sgd_step"] == 6);
+}
 
 TEST_CASE("--device cuda says what is missing, and nothing is written", "[cuda]") {
   if (has_gpu()) SKIP_TEST("there is a GPU");
