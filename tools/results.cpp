@@ -44,16 +44,18 @@ std::int64_t peak_rss_bytes() {
 }
 
 std::string rank_table(const std::vector<parallel::RankReport>& ranks, std::int64_t steps) {
-  std::string table = fmt::format("{:>4} {:>7} {:>5} {:<7} {:>10} {:>12} {:>9} {:>9} {:>11}  {}\n", "rank",
-                                  "replica", "stage", "device", "parameters", "sent a step", "compute",
+  std::size_t width = 7;
+  for (const parallel::RankReport& rank : ranks) width = std::max(width, rank.device.size());
+  std::string table = fmt::format("{:>4} {:>7} {:>5} {:<{}} {:>10} {:>12} {:>9} {:>9} {:>11}  {}\n", "rank",
+                                  "replica", "stage", "device", width, "parameters", "sent a step", "compute",
                                   "waiting", "activations", "layers");
   for (const parallel::RankReport& rank : ranks) {
     const std::string layers = rank.layers.empty()       ? "none"
                                : rank.layers.size() == 1 ? rank.layers.front()
                                                          : rank.layers.front() + " .. " + rank.layers.back();
     table += fmt::format(
-        "{:>4} {:>7} {:>5} {:<7} {:>10} {:>9.1f} kB {:>7.2f} s {:>7.2f} s {:>8.2f} MB  {}\n", rank.rank,
-        rank.replica, rank.stage, rank.device, rank.parameter_count,
+        "{:>4} {:>7} {:>5} {:<{}} {:>10} {:>9.1f} kB {:>7.2f} s {:>7.2f} s {:>8.2f} MB  {}\n", rank.rank,
+        rank.replica, rank.stage, rank.device, width, rank.parameter_count,
         static_cast<double>(rank.bytes_sent) / 1e3 / static_cast<double>(std::max<std::int64_t>(1, steps)),
         rank.compute_seconds, rank.wait_seconds, static_cast<double>(rank.peak_activation_bytes) / 1e6,
         layers);
