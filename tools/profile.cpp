@@ -9,12 +9,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/context.h"
 #include "kernels/call_note.h"
 #include "kernels/emu/profile/table.h"
 #include "kernels/error.h"
 #include "kernels/runtime.h"
-#include "kernels/thread_pool.h"
 #include "tools/commands.h"
+#include "tools/device_operands.h"
 #include "tools/kernel_problems.h"
 #include "tools/results.h"
 #include "tools/roofline.h"
@@ -42,52 +43,11 @@ const Gpu& find_gpu(const std::string& name) {
   fail<ValueError>("--gpu", "no GPU is called '{}'; there are {}", name, fmt::join(names, ", "));
 }
 
-// A problem's operands in the device's memory.
-class DeviceOperands {
- public:
-  DeviceOperands(const Problem& problem, const Stream& stream)
-      : runtime_(runtime(stream.device.kind)), stream_(stream) {
-    for (const Operand& operand : problem.operands) {
-      if (operand.absent) {
-        pointers_.push_back(nullptr);
-        continue;
-      }
-      const std::size_t bytes = std::max<std::size_t>(operand.values.size(), 1);
-      void* const data = runtime_.allocate(stream.device.index, bytes);
-      if (data == nullptr)
-        fail<Failure>("memory", "the device has no block of {} bytes left; use a smaller --shape", bytes);
-      pointers_.push_back(data);
-      bytes_.emplace_back(data, bytes);
-      runtime_.claim(data, bytes, stream);
-      runtime_.host_to_device(data, operand.values.data(), operand.values.size(), stream);
-    }
-  }
-  ~DeviceOperands() {
-    for (const auto& [data, bytes] : bytes_) {
-      runtime_.disclaim(data, bytes, stream_);
-      runtime_.synchronize(stream_);
-      runtime_.release(stream_.device.index, data, bytes);
-    }
-  }
-  DeviceOperands(const DeviceOperands&) = delete;
-  DeviceOperands& operator=(const DeviceOperands&) = delete;
-  const std::vector<void*>& pointers() const { return pointers_; }
-
- private:
-  Runtime& runtime_;
-  const Stream& stream_;
-  std::vector<void*> pointers_;
-  std::vector<std::pair<void*, std::size_t>> bytes_;
-};
-
 std::vector<KernelProfile> profile_op(const std::string& op, const std::string& variant,
                                       const std::string& shape) {
   const Problem problem = make_problem(op, shape);
-  ThreadPool pool(1);
-  Runtime& device = runtime(kDevice.kind);
-  const Stream stream{kDevice, &pool, nullptr, device.open_stream(kDevice.index, &pool)};
-  const std::unique_ptr<void, void (*)(void*)> opened(
-      stream.native, [](void* native) { runtime(kDevice.kind).close_stream(native); });
+  const Context context(kDevice);
+  const Stream stream = context.stream();
   std::vector<KernelProfile> profiles;
   std::vector<std::string_view> variants;
   Recording recording;
@@ -102,7 +62,7 @@ std::vector<KernelProfile> profile_op(const std::string& op, const std::string& 
     const DeviceOperands operands(problem, stream);
     kernels::leave_note({row.op, row.variant, row.flops(problem.args.get())});
     problem.run(row, operands.pointers(), stream);
-    device.synchronize(stream);
+    runtime(kDevice.kind).synchronize(stream);
     for (KernelProfile& profile : recording.take()) profiles.push_back(std::move(profile));
   }
   if (!variant.empty() && std::find(variants.begin(), variants.end(), variant) == variants.end())
@@ -115,20 +75,22 @@ std::string title(const KernelProfile& profile) {
   return profile.op.empty() ? profile.kernel : fmt::format("{}/{}", profile.op, profile.variant);
 }
 
-// Operations and bytes, and how fast the GPU could be at best.
+// Size, operations and bytes, and how fast the GPU could be at best.
 std::string roofline_table(const std::vector<KernelProfile>& profiles, const Gpu& gpu) {
   std::size_t width = 6;
   for (const KernelProfile& profile : profiles) width = std::max(width, title(profile).size());
-  std::string text = fmt::format("{:<{}}{:>12}{:>12}{:>12}{:>12}  at most on {}\n", "kernel", width, "MFLOP",
-                                 "MB touched", "MB moved", "FLOP/byte", gpu.name);
+  std::string text =
+      fmt::format("{:<{}}{:>8}{:>9}{:>12}{:>12}{:>12}{:>12}  at most on {}\n", "kernel", width, "blocks",
+                  "threads", "MFLOP", "MB touched", "MB moved", "FLOP/byte", gpu.name);
   for (const KernelProfile& profile : profiles) {
     const auto touched = static_cast<double>(profile.bytes_touched),
                moved = static_cast<double>(profile.bytes_moved());
     const double best = roofline(gpu, profile.flops, touched), worst = roofline(gpu, profile.flops, moved);
     text += fmt::format(
-        "{:<{}}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.2f}  {:.0f} GFLOP/s by {}; {:.0f} without a cache\n",
-        title(profile), width, profile.flops / 1e6, touched / 1e6, moved / 1e6,
-        touched == 0 ? 0 : profile.flops / touched, best / 1e9,
+        "{:<{}}{:>8}{:>9}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.2f}  {:.0f} GFLOP/s by {}; {:.0f} without a "
+        "cache\n",
+        title(profile), width, profile.blocks, profile.threads, profile.flops / 1e6, touched / 1e6,
+        moved / 1e6, touched == 0 ? 0 : profile.flops / touched, best / 1e9,
         best < gpu.flops ? "its memory" : "its arithmetic", worst / 1e9);
   }
   return text;
