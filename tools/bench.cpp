@@ -116,9 +116,10 @@ Results run(const BenchOptions& options, const std::vector<Case>& cases, const S
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Problem problem = make_problem(cases[i].op, cases[i].shape, options.seed);
     const Outputs expected = reference_outputs(problem);
-    const auto add = [&](std::string_view variant, const Call& call) {
+    const auto add = [&](std::string_view variant, bool is_peer, const Call& call) {
       Measurement measurement = measure(problem, expected, stream, call, min_seconds);
       measurement.variant = variant;
+      measurement.peer = is_peer;
       results.measurements.push_back(std::move(measurement));
     };
     for (const kernels::Row& row : kernels::table()) {
@@ -132,10 +133,10 @@ Results run(const BenchOptions& options, const std::vector<Case>& cases, const S
         known->second |= suits;
       }
       if (!suits) continue;
-      add(row.variant, [&](const auto& pointers) { problem.run(row, pointers, stream); });
+      add(row.variant, false, [&](const auto& pointers) { problem.run(row, pointers, stream); });
     }
     for (const auto& peer : peers) {
-      if (const Call call = peer->prepare(problem); call != nullptr) add(peer->name(), call);
+      if (const Call call = peer->prepare(problem); call != nullptr) add(peer->name(), true, call);
     }
     progress.update(static_cast<std::int64_t>(i) + 1, cases[i].op);
   }
@@ -207,6 +208,7 @@ nlohmann::ordered_json to_json(const Results& results, const BenchOptions& optio
 void run_bench(const BenchOptions& options, bool threads_given) {
   const std::vector<Case> cases = cases_of(options);
   require_positive("--min-time", options.min_time);
+  require_at_most("--min-time", options.min_time, 60.0);
   int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (threads_given) {
     require_at_least_one("--threads", options.threads);

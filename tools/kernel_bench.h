@@ -14,6 +14,7 @@ namespace warpline::tools {
 
 struct Measurement {
   std::string op, variant, shape;
+  bool peer = false;            // of another library, which variant names
   double flops = 0, bytes = 0;  // a call: by the row's formula; that it needs to touch
   double seconds = 0;           // a call, the median of the repeats
   std::int64_t repeats = 0;     // that were timed, of `calls` calls each

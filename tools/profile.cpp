@@ -28,7 +28,8 @@ using emu::profile::KernelProfile;
 using emu::profile::Recording;
 
 struct ProfileOptions {
-  std::string kernel, shape, gpu = "a100", json;
+  std::vector<std::string> kernels;
+  std::string shape, gpu = "a100", json;
   bool source = false, list = false;
 };
 
@@ -43,8 +44,30 @@ const Gpu& find_gpu(const std::string& name) {
   fail<ValueError>("--gpu", "no GPU is called '{}'; there are {}", name, fmt::join(names, ", "));
 }
 
-std::vector<KernelProfile> profile_op(const std::string& op, const std::string& variant,
-                                      const std::string& shape) {
+// "gemm", or "gemm/naive".
+struct Choice {
+  std::string op, variant;  // empty: all
+};
+
+// Ops that stand in one table have sizes of the same meaning.
+std::vector<Choice> parse_choices(const std::vector<std::string>& kernels) {
+  if (kernels.empty())
+    fail<ValueError>("profile", "name a kernel, as in 'warpline profile gemm'; --list has them all");
+  std::vector<Choice> choices;
+  for (const std::string& kernel : kernels) {
+    const std::size_t slash = kernel.find('/');
+    choices.push_back({kernel.substr(0, slash), slash == std::string::npos ? "" : kernel.substr(slash + 1)});
+    const auto legend = shape_legend(choices.back().op), first = shape_legend(choices.front().op);
+    if (legend != first) {
+      fail<ValueError>("profile", "{} takes {}, {} takes {}; profile them one at a time", choices.front().op,
+                       first, choices.back().op, legend);
+    }
+  }
+  return choices;
+}
+
+std::vector<KernelProfile> profile_op(const Choice& choice, const std::string& shape) {
+  const auto& [op, variant] = choice;
   const Problem problem = make_problem(op, shape);
   const Context context(kDevice);
   const Stream stream = context.stream();
@@ -152,15 +175,15 @@ void print_list() {
 void run_profile(const ProfileOptions& options) {
   if (options.list) return print_list();
   const Gpu& gpu = find_gpu(options.gpu);
-  if (options.kernel.empty())
-    fail<ValueError>("profile", "name a kernel, as in 'warpline profile gemm'; --list has them all");
-  const std::size_t slash = options.kernel.find('/');
-  const std::string op = options.kernel.substr(0, slash);
-  const std::string variant = slash == std::string::npos ? "" : options.kernel.substr(slash + 1);
-  const std::string shape = options.shape.empty() ? problem_shapes(op).front() : options.shape;
-  const std::vector<KernelProfile> profiles = profile_op(op, variant, shape);
-  fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n", op, shape_legend(op),
-             shape);
+  const std::vector<Choice> choices = parse_choices(options.kernels);
+  const std::string shape =
+      options.shape.empty() ? problem_shapes(choices.front().op).front() : options.shape;
+  std::vector<KernelProfile> profiles;
+  for (const Choice& choice : choices) {
+    for (KernelProfile& profile : profile_op(choice, shape)) profiles.push_back(std::move(profile));
+  }
+  fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n",
+             fmt::join(options.kernels, ", "), shape_legend(choices.front().op), shape);
   fmt::print("{}\n{}", kernel_table(profiles), roofline_table(profiles, gpu));
   if (options.source) {
     for (const KernelProfile& profile : profiles) fmt::print("\n{}", line_table(profile));
@@ -178,8 +201,7 @@ void add_profile(CLI::App& app) {
                                          "branches at which the lanes of a warp part. No GPU is needed: the "
                                          "kernels run on the emulator, and the same command gives the "
                                          "same counts.");
-  command->add_option("kernel", options->kernel,
-                      "an op, as in gemm, or one of its variants, as in gemm/naive");
+  command->add_option("kernels", options->kernels, "ops, as in gemm, or variants of them, as in gemm/naive");
   command->add_option("--shape", options->shape, "sizes, as in 128x128x128; --list tells what they are");
   command->add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200")
       ->capture_default_str();

@@ -158,6 +158,7 @@ TEST_CASE("what cannot be timed is refused", "[bench][tools]") {
   refused("kernels add --shape 8x4x3", "as many rows as a, 8, or one; got 3");
   refused("kernels gemm --min-time 0", "--min-time");
   refused("kernels gemm --min-time nan", "--min-time");
+  refused("kernels gemm --min-time 61", "--min-time");
   refused("kernels gemm --threads 0", "--threads");
   refused("kernels gemm --seed -1", "--seed");
   refused("kernels gemm --device tpu", "tpu");

@@ -41,6 +41,18 @@ TEST_CASE("profile counts the requests of a ladder's steps", "[profile][tools]")
   CHECK(small["kernels"][0]["bound_flops_per_second"] == 65536.0 / 12288 * 2039e9);
 }
 
+TEST_CASE("kernels of several ops stand in one table", "[profile][tools]") {
+  const nlohmann::json kernels = run_json("profile gemm/coalesced gemm/naive --shape 8x8x8")["kernels"];
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[0]["variant"] == "coalesced");
+  CHECK(kernels[1]["variant"] == "naive");
+  const auto words = profile("nll_backward log_softmax_backward/thread --shape 4x10");
+  CHECK(words.status == 0);
+  CHECK_THAT(words.out, Contains("nll_backward, log_softmax_backward/thread, rows x classes = 4x10"));
+  CHECK_THAT(words.out,
+             Contains("nll_backward_kernel") && Contains("\nlog_softmax_backward_kernel<float, ThreadTeam>"));
+}
+
 TEST_CASE("every op of the table can be profiled at its first shape, twice with the same words",
           "[profile][tools]") {
   for (const std::string_view op : warpline::tools::problem_ops()) {
@@ -73,6 +85,7 @@ TEST_CASE("what cannot be profiled is refused with what there is", "[profile][to
   refused("", "name a kernel");
   refused("gem", "there are gemm, conv2d_forward");
   refused("gemm/fast", "there are naive, coalesced");
+  refused("gemm/naive add", "takes m x n x k, add takes rows of a");
   refused("gemm --gpu b9000", "there are t4, a100");
   for (const char* shape : {"64", "64x64", "64x64x64x64", "0x1x1", "-1x1x1", "64x64xx", "axbxc", "64x64x64x",
                             "1000000x1000000x10"})

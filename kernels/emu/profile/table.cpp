@@ -1,6 +1,9 @@
 #include "kernels/emu/profile/table.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <string>
 #include <utility>
 
 #include <fmt/core.h>
@@ -51,13 +54,31 @@ std::string table(const std::string& title, const std::vector<Named>& rows) {
   return text;
 }
 
+// "sum_kernel<float, WarpTeam>": a compiler spells out the scope of each argument.
+std::string without_scopes(const std::string& kernel) {
+  std::string text, word;
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const char c = kernel[i];
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+    } else if (kernel.compare(i, 2, "::") == 0) {
+      word.clear();
+      ++i;
+    } else {
+      text += word + c;
+      word.clear();
+    }
+  }
+  return text + word;
+}
+
 }  // namespace
 
 std::string kernel_table(const std::vector<KernelProfile>& profiles) {
   std::vector<Named> rows;
   for (const KernelProfile& profile : profiles) {
     const std::string times = profile.launches == 1 ? "" : fmt::format(", {} launches", profile.launches);
-    rows.emplace_back(profile.kernel + times, &profile.total);
+    rows.emplace_back(without_scopes(profile.kernel) + times, &profile.total);
   }
   return table("kernel", rows);
 }
@@ -65,7 +86,7 @@ std::string kernel_table(const std::vector<KernelProfile>& profiles) {
 std::string line_table(const KernelProfile& profile) {
   std::vector<Named> rows;
   for (const auto& [line, counts] : profile.lines) rows.emplace_back(line, &counts);
-  return table(profile.kernel, rows);
+  return table(without_scopes(profile.kernel), rows);
 }
 
 }  // namespace warpline::emu::profile
