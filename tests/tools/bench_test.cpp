@@ -9,12 +9,14 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/error.h"
 #include "kernels/table.h"
 #include "tests/support/run_json.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/kernel_bench.h"
 #include "tools/kernel_check.h"
 #include "tools/kernel_problems.h"
+#include "tools/peers/peer.h"
 
 using Catch::Matchers::Contains;
 using namespace warpline;
@@ -139,6 +141,13 @@ TEST_CASE("rows that are for no shape asked for are named", "[bench][tools]") {
   CHECK(result.status == 0);
   CHECK_THAT(result.out, Contains("5 of 7 rows, 5 results; not for these shapes: gemm/vector_loads, "
                                   "gemm/split_k"));
+}
+
+TEST_CASE("a build without cuBLAS and cuDNN says why", "[bench][tools]") {
+  CHECK_THROWS_WITH(open_cublas(kRef),
+                    "[cublas] this build has no cuBLAS to compare with: a test left it out");
+  CHECK_THROWS_WITH(open_cudnn(kRef), "[cudnn] this build has no cuDNN to compare with: a test left it out");
+  CHECK_THROWS_AS(open_cudnn(kRef), DeviceError);
 }
 
 TEST_CASE("what cannot be timed is refused", "[bench][tools]") {
