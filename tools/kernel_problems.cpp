@@ -96,7 +96,7 @@ double sum_of(std::int64_t terms, double largest = 1) { return sum_tolerance<flo
 constexpr double kExact = 0;
 
 Problem gemm(const Sizes& s, Draw& draw) {
-  return problem<Gemm>({s[0], s[1], s[2]},
+  return problem<Gemm>({s[0], s[1], s[2], s[3] != 0, s[4] != 0},
                        {draw.reals(s[0] * s[2]), draw.reals(s[2] * s[1]), draw.result(s[0] * s[1])},
                        sum_of(s[2]));
 }
@@ -260,8 +260,12 @@ Problem adam_step(const Sizes& s, Draw& draw) {
 struct Family {
   std::string_view legend;
   std::vector<std::string> shapes;
+  bool transposes = false;  // two more numbers, 0 or 1, after the sizes
 };
-const Family kMatrices{"m x n x k", {"128x128x128", "64x10x500", "64x500x800", "500x800x64", "512x512x512"}};
+const Family kMatrices{
+    "m x n x k",
+    {"128x128x128", "64x10x500-nt", "64x500x800-nt", "64x800x500", "500x800x64-tn", "512x512x512"},
+    true};
 const Family kConvolutions{"batch x channels x size x filters x kernel",
                            {"8x1x28x20x5", "8x20x12x50x5", "64x1x28x20x5", "64x20x12x50x5"}};
 const Family kPoolings{"planes x size x window", {"160x24x2", "64x24x3", "1280x24x2", "3200x8x2"}};
@@ -315,10 +319,22 @@ const Entry& entry_of(std::string_view op) {
   fail<ValueError>("kernel", "no op is called '{}'; there are {}", op, fmt::join(problem_ops(), ", "));
 }
 
+// Takes "-nt" off the end: first a, then b; t: transposed.
+Sizes take_transposes(std::string_view& shape) {
+  for (const std::string_view which : {"-nn", "-nt", "-tn", "-tt"}) {
+    if (!shape.ends_with(which)) continue;
+    shape.remove_suffix(which.size());
+    return {which[1] == 't', which[2] == 't'};
+  }
+  return {0, 0};
+}
+
 Sizes parse(const Entry& entry, const std::string& shape) {
+  std::string_view numbers = shape;
+  const Sizes transposes = entry.family->transposes ? take_transposes(numbers) : Sizes{};
   Sizes sizes;
-  const char *at = shape.data(), *const end = at + shape.size();
-  bool good = !shape.empty();
+  const char *at = numbers.data(), *const end = at + numbers.size();
+  bool good = !numbers.empty();
   while (good) {
     std::int64_t size = 0;
     const auto [next, error] = std::from_chars(at, end, size);
@@ -336,6 +352,7 @@ Sizes parse(const Entry& entry, const std::string& shape) {
     fail<ValueError>("--shape", "{} takes {}, positive numbers as in {}; got '{}'", entry.op,
                      entry.family->legend, example, shape);
   }
+  sizes.insert(sizes.end(), transposes.begin(), transposes.end());
   return sizes;
 }
 

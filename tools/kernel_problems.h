@@ -34,7 +34,8 @@ struct Problem {
 
 // Every op of the table, in its order.
 std::vector<std::string_view> problem_ops();
-// The shapes that an op is shown with, small ones first, and what their numbers are: "m x n x k".
+// The shapes that an op is shown with, small ones first, and what their numbers are: "m x n x k". Those of a
+// matrix product may end in -nt, -tn or -tt where a, b or both are stored transposed.
 std::vector<std::string> problem_shapes(std::string_view op);
 std::string_view shape_legend(std::string_view op);
 

@@ -202,7 +202,9 @@ void add_profile(CLI::App& app) {
                                          "kernels run on the emulator, and the same command gives the "
                                          "same counts.");
   command->add_option("kernels", options->kernels, "ops, as in gemm, or variants of them, as in gemm/naive");
-  command->add_option("--shape", options->shape, "sizes, as in 128x128x128; --list tells what they are");
+  command->add_option("--shape", options->shape,
+                      "sizes, as in 128x128x128; --list tells what they are. Of gemm also 128x128x128-nt, b "
+                      "transposed, -tn, a transposed, or -tt");
   command->add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200")
       ->capture_default_str();
   command->add_flag("--source", options->source, "counts of each line of the kernels' source as well");

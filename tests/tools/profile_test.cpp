@@ -41,6 +41,16 @@ TEST_CASE("profile counts the requests of a ladder's steps", "[profile][tools]")
   CHECK(small["kernels"][0]["bound_flops_per_second"] == 65536.0 / 12288 * 2039e9);
 }
 
+TEST_CASE("a transposed a is what the naive product reads well", "[profile][tools]") {
+  const auto sectors = [](const std::string& shape) -> nlohmann::json {
+    return run_json("profile gemm/naive --shape " + shape)["kernels"][0]["total"]["global_loads"]["sectors"];
+  };
+  const int warp_steps = 32 * 32 * 32 / 32;
+  CHECK(sectors("32x32x32") == (32 + 1) * warp_steps);
+  CHECK(sectors("32x32x32-tn") == (4 + 1) * warp_steps);
+  CHECK(sectors("32x32x32-nt") == (32 + 1) * warp_steps);
+}
+
 TEST_CASE("kernels of several ops stand in one table", "[profile][tools]") {
   const nlohmann::json kernels = run_json("profile gemm/coalesced gemm/naive --shape 8x8x8")["kernels"];
   REQUIRE(kernels.size() == 2);
@@ -88,7 +98,8 @@ TEST_CASE("what cannot be profiled is refused with what there is", "[profile][to
   refused("gemm/naive add", "takes m x n x k, add takes rows of a");
   refused("gemm --gpu b9000", "there are t4, a100");
   for (const char* shape : {"64", "64x64", "64x64x64x64", "0x1x1", "-1x1x1", "64x64xx", "axbxc", "64x64x64x",
-                            "1000000x1000000x10"})
+                            "1000000x1000000x10", "8x8x8-", "8x8x8-nx", "8x8x8-ntn", "-nt"})
     refused(std::string("gemm --shape ") + shape, "takes m x n x k");
   refused("conv2d_forward --shape 1x1x4x1x5", "does not fit");
+  refused("relu_forward --shape 8-nt", "takes elements");
 }
