@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "kernels/device.h"
@@ -52,14 +51,15 @@ const std::vector<Row>& table();
 const Row& find(std::string_view op, DeviceKind target, DType dtype, const void* args);
 
 // Calls a row's function; a profiler shows the call under the op's name.
-template <class Op>
-class Kernel {
+template <class Op, class Function = typename Op::Function>
+class Kernel;
+template <class Op, class... Arguments>
+class Kernel<Op, void (*)(Arguments...)> {
  public:
   explicit Kernel(const Row& row) : function_(reinterpret_cast<typename Op::Function>(row.function)) {}
-  template <class... Arguments>
-  void operator()(Arguments&&... arguments) const {
+  void operator()(Arguments... arguments) const {
     const NamedRange range(Op::name);
-    function_(std::forward<Arguments>(arguments)...);
+    function_(arguments...);
   }
 
  private:

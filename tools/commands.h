@@ -13,6 +13,7 @@ void add_infer(CLI::App& app);
 void add_op(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_profile(CLI::App& app);
+void add_bench(CLI::App& app);
 void add_schedule(CLI::App& app);
 
 }  // namespace warpline::tools

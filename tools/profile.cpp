@@ -9,13 +9,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/context.h"
 #include "kernels/call_note.h"
 #include "kernels/cuda/resources.h"
 #include "kernels/emu/profile/table.h"
 #include "kernels/error.h"
 #include "kernels/runtime.h"
-#include "kernels/thread_pool.h"
 #include "tools/commands.h"
+#include "tools/device_operands.h"
 #include "tools/kernel_problems.h"
 #include "tools/profile_step.h"
 #include "tools/require.h"
@@ -30,9 +31,10 @@ using emu::profile::KernelProfile;
 using emu::profile::Recording;
 
 struct ProfileOptions {
-  std::string kernel, shape, model, gpu = "a100", json;
+  std::vector<std::string> kernels;
+  std::string shape, model, gpu = "a100", json;
   std::int64_t batch_size = 64;
-  bool source = false, list = false;
+  bool source = false, resources = false, list = false;
 };
 
 constexpr Device kDevice{DeviceKind::EmuChecked, 0};
@@ -46,52 +48,33 @@ const Gpu& find_gpu(const std::string& name) {
   fail<ValueError>("--gpu", "no GPU is called '{}'; there are {}", name, fmt::join(names, ", "));
 }
 
-// A problem's operands in the device's memory.
-class DeviceOperands {
- public:
-  DeviceOperands(const Problem& problem, const Stream& stream)
-      : runtime_(runtime(stream.device.kind)), stream_(stream) {
-    for (const Operand& operand : problem.operands) {
-      if (operand.absent) {
-        pointers_.push_back(nullptr);
-        continue;
-      }
-      const std::size_t bytes = std::max<std::size_t>(operand.values.size(), 1);
-      void* const data = runtime_.allocate(stream.device.index, bytes);
-      if (data == nullptr)
-        fail<Failure>("memory", "the device has no block of {} bytes left; use a smaller --shape", bytes);
-      pointers_.push_back(data);
-      bytes_.emplace_back(data, bytes);
-      runtime_.claim(data, bytes, stream);
-      runtime_.host_to_device(data, operand.values.data(), operand.values.size(), stream);
-    }
-  }
-  ~DeviceOperands() {
-    for (const auto& [data, bytes] : bytes_) {
-      runtime_.disclaim(data, bytes, stream_);
-      runtime_.synchronize(stream_);
-      runtime_.release(stream_.device.index, data, bytes);
-    }
-  }
-  DeviceOperands(const DeviceOperands&) = delete;
-  DeviceOperands& operator=(const DeviceOperands&) = delete;
-  const std::vector<void*>& pointers() const { return pointers_; }
-
- private:
-  Runtime& runtime_;
-  const Stream& stream_;
-  std::vector<void*> pointers_;
-  std::vector<std::pair<void*, std::size_t>> bytes_;
+// "gemm", or "gemm/naive".
+struct Choice {
+  std::string op, variant;  // empty: all
 };
 
-std::vector<KernelProfile> profile_op(const std::string& op, const std::string& variant,
-                                      const std::string& shape) {
+// Ops that stand in one table have sizes of the same meaning.
+std::vector<Choice> parse_choices(const std::vector<std::string>& kernels) {
+  if (kernels.empty())
+    fail<ValueError>("profile", "name a kernel, as in 'warpline profile gemm'; --list has them all");
+  std::vector<Choice> choices;
+  for (const std::string& kernel : kernels) {
+    const std::size_t slash = kernel.find('/');
+    choices.push_back({kernel.substr(0, slash), slash == std::string::npos ? "" : kernel.substr(slash + 1)});
+    const auto legend = shape_legend(choices.back().op), first = shape_legend(choices.front().op);
+    if (legend != first) {
+      fail<ValueError>("profile", "{} takes {}, {} takes {}; profile them one at a time", choices.front().op,
+                       first, choices.back().op, legend);
+    }
+  }
+  return choices;
+}
+
+std::vector<KernelProfile> profile_op(const Choice& choice, const std::string& shape) {
+  const auto& [op, variant] = choice;
   const Problem problem = make_problem(op, shape);
-  ThreadPool pool(1);
-  Runtime& device = runtime(kDevice.kind);
-  const Stream stream{kDevice, &pool, nullptr, device.open_stream(kDevice.index, &pool)};
-  const std::unique_ptr<void, void (*)(void*)> opened(
-      stream.native, [](void* native) { runtime(kDevice.kind).close_stream(native); });
+  const Context context(kDevice);
+  const Stream stream = context.stream();
   std::vector<KernelProfile> profiles;
   std::vector<std::string_view> variants;
   Recording recording;
@@ -106,7 +89,7 @@ std::vector<KernelProfile> profile_op(const std::string& op, const std::string& 
     const DeviceOperands operands(problem, stream);
     kernels::leave_note({row.op, row.variant, row.flops(problem.args.get())});
     problem.run(row, operands.pointers(), stream);
-    device.synchronize(stream);
+    runtime(kDevice.kind).synchronize(stream);
     for (KernelProfile& profile : recording.take()) profiles.push_back(std::move(profile));
   }
   if (!variant.empty() && std::find(variants.begin(), variants.end(), variant) == variants.end())
@@ -119,18 +102,19 @@ std::string title(const KernelProfile& profile) {
   return profile.op.empty() ? profile.kernel : fmt::format("{}/{}", profile.op, profile.variant);
 }
 
-// Operations and bytes, and how fast the GPU could be at best.
+// Size, operations and bytes, and how fast the GPU could be at best.
 std::string roofline_table(const std::vector<KernelProfile>& profiles, const Gpu& gpu) {
   std::size_t width = 6;
   for (const KernelProfile& profile : profiles) width = std::max(width, title(profile).size());
-  std::string text = fmt::format("{:<{}}{:>12}{:>12}{:>12}{:>12}  at most on {}\n", "kernel", width, "MFLOP",
-                                 "MB touched", "MB moved", "FLOP/byte", gpu.name);
+  std::string text =
+      fmt::format("{:<{}}{:>8}{:>9}{:>12}{:>12}{:>12}{:>12}  at most on {}\n", "kernel", width, "blocks",
+                  "threads", "MFLOP", "MB touched", "MB moved", "FLOP/byte", gpu.name);
   for (const KernelProfile& profile : profiles) {
     const auto touched = static_cast<double>(profile.bytes_touched),
                moved = static_cast<double>(profile.bytes_moved());
     const double best = roofline(gpu, profile.flops, touched), worst = roofline(gpu, profile.flops, moved);
-    text += fmt::format("{:<{}}{:>12.3f}{:>12.3f}{:>12.3f}", title(profile), width, profile.flops / 1e6,
-                        touched / 1e6, moved / 1e6);
+    text += fmt::format("{:<{}}{:>8}{:>9}{:>12.3f}{:>12.3f}{:>12.3f}", title(profile), width, profile.blocks,
+                        profile.threads, profile.flops / 1e6, touched / 1e6, moved / 1e6);
     if (profile.flops == 0 || touched == 0) {
       text += fmt::format("{:>12}\n", "-");
       continue;
@@ -236,7 +220,7 @@ void print_list() {
 }
 
 std::vector<KernelProfile> profile_model(const ProfileOptions& options) {
-  if (!options.kernel.empty() || !options.shape.empty())
+  if (!options.kernels.empty() || !options.shape.empty())
     fail<ValueError>("--model", "is profiled as a whole; leave out the kernel and --shape, or --model");
   require_at_least_one("--batch-size", options.batch_size);
   std::vector<KernelProfile> profiles = profile_training_step(options.model, options.batch_size);
@@ -254,18 +238,16 @@ std::vector<KernelProfile> profile_model(const ProfileOptions& options) {
   return profiles;
 }
 
-std::vector<KernelProfile> profile_kernel(const ProfileOptions& options) {
-  if (options.kernel.empty()) {
-    fail<ValueError>("profile",
-                     "name a kernel, as in 'warpline profile gemm' (--list has them all), or a --model");
+std::vector<KernelProfile> profile_kernels(const ProfileOptions& options) {
+  const std::vector<Choice> choices = parse_choices(options.kernels);
+  const std::string shape =
+      options.shape.empty() ? problem_shapes(choices.front().op).front() : options.shape;
+  std::vector<KernelProfile> profiles;
+  for (const Choice& choice : choices) {
+    for (KernelProfile& profile : profile_op(choice, shape)) profiles.push_back(std::move(profile));
   }
-  const std::size_t slash = options.kernel.find('/');
-  const std::string op = options.kernel.substr(0, slash);
-  const std::string variant = slash == std::string::npos ? "" : options.kernel.substr(slash + 1);
-  const std::string shape = options.shape.empty() ? problem_shapes(op).front() : options.shape;
-  std::vector<KernelProfile> profiles = profile_op(op, variant, shape);
-  fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n", op, shape_legend(op),
-             shape);
+  fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n",
+             fmt::join(options.kernels, ", "), shape_legend(choices.front().op), shape);
   return profiles;
 }
 
@@ -273,9 +255,9 @@ void run_profile(const ProfileOptions& options) {
   if (options.list) return print_list();
   const Gpu& gpu = find_gpu(options.gpu);
   const std::vector<KernelProfile> profiles =
-      options.model.empty() ? profile_kernel(options) : profile_model(options);
-  fmt::print("{}\n{}\n{}", kernel_table(profiles), roofline_table(profiles, gpu),
-             resources_table(profiles, gpu));
+      options.model.empty() ? profile_kernels(options) : profile_model(options);
+  fmt::print("{}\n{}", kernel_table(profiles), roofline_table(profiles, gpu));
+  if (options.resources) fmt::print("\n{}", resources_table(profiles, gpu));
   if (options.source) {
     for (const KernelProfile& profile : profiles) fmt::print("\n{}", line_table(profile));
   }
@@ -289,21 +271,22 @@ void add_profile(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "profile",
       "Counts what the CUDA kernels of an op, or of a model's training step, ask of a GPU: requests to "
-      "memory and the sectors or wavefronts that each costs, barriers, "
-      "branches at which the lanes of a warp part. No GPU is needed: the "
-      "kernels run on the emulator, and the same command gives the "
-      "same counts.");
-  command->add_option("kernel", options->kernel,
-                      "an op, as in gemm, or one of its variants, as in gemm/naive");
-  command->add_option("--shape", options->shape, "sizes, as in 128x128x128; --list tells what they are");
-  CLI::Option* const model = command->add_option(
-      "--model", options->model, "in place of a kernel: one training step of net, mlp or vgg");
+      "memory and the sectors or wavefronts that each costs, barriers, branches at which the lanes of a warp "
+      "part. No GPU is needed: the kernels run on the emulator, and the same command gives the same counts.");
+  command->add_option("kernels", options->kernels, "ops, as in gemm, or variants of them, as in gemm/naive");
+  command->add_option("--shape", options->shape,
+                      "sizes, as in 128x128x128; --list tells what they are. Of gemm also 128x128x128-nt, b "
+                      "transposed, -tn, a transposed, or -tt");
+  CLI::Option* const model = command->add_option("--model", options->model,
+                                                 "in place of kernels: one training step of net, mlp or vgg");
   command->add_option("--batch-size", options->batch_size, "images of the step")
       ->capture_default_str()
       ->needs(model);
   command->add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200")
       ->capture_default_str();
   command->add_flag("--source", options->source, "counts of each line of the kernels' source as well");
+  command->add_flag("--resources", options->resources,
+                    "registers, shared memory and occupancy too, as nvcc compiled the kernels for that GPU");
   command->add_flag("--list", options->list, "all ops with their variants and sizes");
   command->add_option("--json", options->json, "write all counts to this file");
   command->callback([options] { run_profile(*options); });

@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   warpline::tools::add_op(app);
   warpline::tools::add_doctor(app);
   warpline::tools::add_profile(app);
+  warpline::tools::add_bench(app);
   warpline::tools::add_schedule(app);
   warpline::tools::require_plain_values(app);
   try {

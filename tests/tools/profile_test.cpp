@@ -42,6 +42,28 @@ TEST_CASE("profile counts the requests of a ladder's steps", "[profile][tools]")
   CHECK(small["kernels"][0]["bound_flops_per_second"] == 65536.0 / 12288 * 2039e9);
 }
 
+TEST_CASE("a transposed a is what the naive product reads well", "[profile][tools]") {
+  const auto sectors = [](const std::string& shape) -> nlohmann::json {
+    return run_json("profile gemm/naive --shape " + shape)["kernels"][0]["total"]["global_loads"]["sectors"];
+  };
+  const int warp_steps = 32 * 32 * 32 / 32;
+  CHECK(sectors("32x32x32") == (32 + 1) * warp_steps);
+  CHECK(sectors("32x32x32-tn") == (4 + 1) * warp_steps);
+  CHECK(sectors("32x32x32-nt") == (32 + 1) * warp_steps);
+}
+
+TEST_CASE("kernels of several ops stand in one table", "[profile][tools]") {
+  const nlohmann::json kernels = run_json("profile gemm/coalesced gemm/naive --shape 8x8x8")["kernels"];
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[0]["variant"] == "coalesced");
+  CHECK(kernels[1]["variant"] == "naive");
+  const auto words = profile("nll_backward log_softmax_backward/thread --shape 4x10");
+  CHECK(words.status == 0);
+  CHECK_THAT(words.out, Contains("nll_backward, log_softmax_backward/thread, rows x classes = 4x10"));
+  CHECK_THAT(words.out,
+             Contains("nll_backward_kernel") && Contains("\nlog_softmax_backward_kernel<float, ThreadTeam>"));
+}
+
 TEST_CASE("every op of the table can be profiled at its first shape, twice with the same words",
           "[profile][tools]") {
   for (const std::string_view op : warpline::tools::problem_ops()) {
@@ -106,9 +128,11 @@ TEST_CASE("what cannot be profiled is refused with what there is", "[profile][to
   refused("gemm --batch-size 3", "--model");
   refused("--model net --batch-size 0", "at least 1");
   refused("--model net --batch-size 60001", "60001 of 60000");
+  refused("gemm/naive add", "takes m x n x k, add takes rows of a");
   refused("gemm --gpu b9000", "there are t4, a100");
   for (const char* shape : {"64", "64x64", "64x64x64x64", "0x1x1", "-1x1x1", "64x64xx", "axbxc", "64x64x64x",
-                            "1000000x1000000x10"})
+                            "1000000x1000000x10", "8x8x8-", "8x8x8-nx", "8x8x8-ntn", "-nt"})
     refused(std::string("gemm --shape ") + shape, "takes m x n x k");
   refused("conv2d_forward --shape 1x1x4x1x5", "does not fit");
+  refused("relu_forward --shape 8-nt", "takes elements");
 }
