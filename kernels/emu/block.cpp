@@ -16,6 +16,7 @@ namespace warpline::emu {
 
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
+__thread Watcher *running_watcher = nullptr, *running_follower = nullptr;
 extern "C" {
 alignas(128) __thread char warpline_dynamic_shared[kMostSharedBytes];
 }
@@ -113,16 +114,17 @@ std::string to_string(const Site& site) { return fmt::format("{}:{}", site.file,
 
 bool Block::runs() { return current_block != nullptr; }
 
-Watcher* Block::watcher() { return current_block == nullptr ? nullptr : current_block->launch_->watcher; }
-
 void Block::run(const Launch& launch, uint3 index) {
   launch_ = &launch;
   index_ = index;
   prepare();
   Block* const before = std::exchange(current_block, this);
+  running_watcher = launch.watcher;
+  running_follower = launch.watcher != nullptr && launch.watcher->follows() ? launch.watcher : nullptr;
   running_ = true;
   go_on(outside_);
   running_ = false;
+  running_watcher = running_follower = nullptr;
   current_block = before;
   if (!failed_) return;
   // Threads that stopped half-way are dropped with what is on their stacks.

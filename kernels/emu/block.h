@@ -56,8 +56,6 @@ class Block {
   // The block that runs on this OS thread. KernelError outside a kernel.
   static Block& current();
   static bool runs();  // does one, on this OS thread?
-  // Who watches it; null: nobody, or none runs.
-  static Watcher* watcher();
 
   // For another OS thread, which looks after kernels that do not end: each OS thread whose block runs, and
   // how often it has gone over to another CUDA thread so far.

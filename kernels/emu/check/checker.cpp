@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include <fmt/core.h>
@@ -18,6 +19,28 @@ namespace {
 constexpr std::uint32_t kWarp = 32;
 constexpr std::uint16_t kHost = 0xffff;  // a copy's thread
 constexpr std::string_view kLine = "=========";
+
+// Bytes of Written, as many as an access of the compiler's has at most.
+template <class Bits>
+bool are_written(const ByteState* states) {
+  constexpr Bits kAll = static_cast<Bits>(~Bits{0}) / 0xff * static_cast<Bits>(ByteState::Written);
+  Bits bits;
+  std::memcpy(&bits, states, sizeof bits);
+  return bits == kAll;
+}
+
+bool are_written(const ByteState* states, std::size_t bytes) {
+  switch (bytes) {
+    case 4:
+      return are_written<std::uint32_t>(states);
+    case 8:
+      return are_written<std::uint64_t>(states);
+    case 16:
+      return are_written<std::uint64_t>(states) && are_written<std::uint64_t>(states + 8);
+    default:
+      return std::all_of(states, states + bytes, [](ByteState state) { return state == ByteState::Written; });
+  }
+}
 
 }  // namespace
 
@@ -60,10 +83,11 @@ void Checker::disclaim(int device, void* data, std::size_t bytes) {
 }
 
 void Checker::begin_work(std::string_view name, int device, const Moment& moment) {
-  works_.push_back({name, moment.queue, moment.position});
+  if (++work_ == 0) ++work_;
+  works_[work_ % kWorksKept] = {name, moment.queue, moment.position};
   reported_ = 0;
   stopped_ = false;
-  work_ = static_cast<std::uint32_t>(works_.size() - 1);
+  ordered_work_ = 0;
   clock_ = moment.clock;
   device_ = device;
   launch_ = nullptr;
@@ -74,9 +98,20 @@ void Checker::begin_work(std::string_view name, int device, const Moment& moment
 void Checker::end_work(const Moment& moment) {
   if (reported_ == 0) return;
   const KernelError error(
-      fmt::format("[emu] {}: the checks made {} reports, see stderr", works_[work_].name, reported_));
+      fmt::format("[emu] {}: the checks made {} reports, see stderr", work_of(work_).name, reported_));
   if (moment.owner == nullptr) throw error;
   moment.owner->note(std::make_exception_ptr(error));
+}
+
+void Checker::host_access(const Request& request) {
+  const std::lock_guard lock(mutex_);
+  const CodeOffset site = code_offset(request.return_address, loaded_at_);
+  if (!seen_.insert({site, 0, "memcheck"}).second) return;
+  add({"memcheck",
+       fmt::format(
+           "{} memcheck: the host {} {} bytes of device memory, {}; only a copy reaches it\n{}   at {}\n",
+           kLine, request.writes ? "writes" : "reads", request.bytes,
+           bounds_of(static_cast<const char*>(request.address)), kLine, source_line(site))});
 }
 
 void Checker::copy_in(const void* to, std::size_t bytes) {
@@ -96,6 +131,10 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
   parameters_end_ = parameters_begin_ + parameter_bytes;
   warps_.assign((launch.block.count() + kWarp - 1) / kWarp, {});
   arrays_.begin_kernel(launch.shared_bytes);
+  const DeviceMemory& memory = device_memory(device_);
+  memory_begin_ = static_cast<const char*>(memory.begin());
+  memory_bytes_ = memory.capacity();
+  memory_shadow_ = &shadow_of(device_);
   if (static_shared_) return;
   static_shared_ = std::make_unique<Shadow>(arrays_.static_bytes());
   dynamic_shared_ = std::make_unique<Shadow>(kMostSharedBytes);
@@ -142,13 +181,43 @@ std::uint32_t Checker::pair_stamp(std::uint32_t a, std::uint32_t b) const {
 void Checker::access(const Request& request) {
   Space space;
   if (!locate(request, space)) return;
+  if (space.shared) renew_shared_words(request, space);
+  if (is_plain(request, space)) {
+    check_races(request, space);
+    return;
+  }
   check_bounds(request, space);
   if (!request.writes || request.atomic) check_initialised(request, space);
   check_races(request, space);
   if (request.writes) std::fill_n(space.shadow->states(space.offset), request.bytes, ByteState::Written);
 }
 
+// Nearly every access is: aligned, to bytes of one array that have been written. Only order is left to check.
+bool Checker::is_plain(const Request& request, const Space& space) const {
+  const std::size_t offset = space.offset, bytes = request.bytes;
+  if (request.aligned && (reinterpret_cast<std::uintptr_t>(request.address) & (bytes - 1)) != 0) return false;
+  return are_written(space.shadow->states(offset), bytes) &&
+         (space.shadow != static_shared_.get() || arrays_.are_in_one(offset, offset + bytes - 1));
+}
+
 bool Checker::locate(const Request& request, Space& space) {
+  const auto* const address = static_cast<const char*>(request.address);
+  if (launch_ != nullptr) {
+    const auto offset = static_cast<std::size_t>(address - memory_begin_);
+    if (offset < memory_bytes_) {
+      space = {memory_shadow_, offset, false};
+      return true;
+    }
+    if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
+      const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
+      space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
+      return place.kind != SharedArrays::Kind::BuiltIn;
+    }
+  }
+  return locate_elsewhere(request, space);
+}
+
+bool Checker::locate_elsewhere(const Request& request, Space& space) {
   const auto* const address = static_cast<const char*>(request.address);
   if (const int device = device_of(address); device >= 0) {
     if (launch_ != nullptr && device != device_ && device != kSharedWithHost) {
@@ -156,13 +225,6 @@ bool Checker::locate(const Request& request, Space& space) {
     }
     space = {&shadow_of(device), device_memory(device).offset(address), false};
     return true;
-  }
-  if (launch_ != nullptr) {
-    if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
-      const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
-      space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
-      return place.kind != SharedArrays::Kind::BuiltIn;
-    }
   }
   if (is_device_variable(address)) {
     space = {&variables_shadow(), static_cast<std::size_t>(address - device_section().begin), false};
@@ -179,6 +241,17 @@ bool Checker::locate(const Request& request, Space& space) {
                    static_cast<const void*>(address)));
 }
 
+// What the block before left there is forgotten.
+void Checker::renew_shared_words(const Request& request, const Space& space) {
+  for (std::size_t at = space.offset; at < space.offset + request.bytes; at = (at | 3) + 1) {
+    Word& word = space.shadow->word(at);
+    if (word.tag == tag_) continue;
+    word = {};
+    word.tag = tag_;
+    std::fill_n(space.shadow->states(at & ~std::size_t{3}), 4, ByteState::Unwritten);
+  }
+}
+
 void Checker::check_bounds(const Request& request, const Space& space) {
   const auto* const address = static_cast<const char*>(request.address);
   if (request.aligned && reinterpret_cast<std::uintptr_t>(address) % request.bytes != 0) {
@@ -193,13 +266,6 @@ void Checker::check_bounds(const Request& request, const Space& space) {
         stop("memcheck", request, fmt::format("global memory {}", bounds_of(address + i)));
     }
     return;
-  }
-  for (std::size_t at = space.offset; at < space.offset + request.bytes; at = (at | 3) + 1) {
-    Word& word = space.shadow->word(at);
-    if (word.tag == tag_) continue;
-    word = {};
-    word.tag = tag_;
-    std::fill_n(space.shadow->states(at & ~std::size_t{3}), 4, ByteState::Unwritten);
   }
   const std::size_t end = space.offset + request.bytes;
   if (space.shadow == dynamic_shared_.get()) {
@@ -243,9 +309,13 @@ void Checker::check_word(const Request& request, const Space& space, Word& word,
     return before.work != 0 && (before.bytes & bytes) != 0 && !(before.atomic != 0 && request.atomic) &&
            !ordered(before);
   };
-  const Access now{
-      work_, block_,        stamp_, code_offset(request.return_address), static_cast<std::uint16_t>(thread_),
-      bytes, request.atomic};
+  const Access now{work_,
+                   block_,
+                   stamp_,
+                   code_offset(request.return_address, loaded_at_),
+                   static_cast<std::uint16_t>(thread_),
+                   bytes,
+                   request.atomic};
   const auto race = [&](const char* what, const Access& before) {
     report("racecheck", request,
            fmt::format("{} on {} memory {}", what, space.shared ? "shared" : "global",
@@ -278,8 +348,11 @@ bool Checker::ordered(const Access& before) const {
 }
 
 bool Checker::work_ordered(std::uint32_t before) const {
-  const Work& work = works_[before];
-  return clock_.at(work.queue) >= work.position;
+  if (before == ordered_work_) return true;
+  const Work& work = work_of(before);
+  const bool ordered = work_ - before >= kWorksKept || clock_.at(work.queue) >= work.position;
+  if (ordered) ordered_work_ = before;
+  return ordered;
 }
 
 // ---- words ----
@@ -293,7 +366,7 @@ std::string Checker::name_of(std::uint64_t block, std::uint32_t thread) const {
 
 std::string Checker::describe(const Access& access, bool wrote) const {
   const char* const verb = wrote ? "wrote" : "read";
-  const Work& work = works_[access.work];
+  const Work& work = work_of(access.work);
   if (access.thread == kHost) return fmt::format("{} {} it", work.name, verb);
   if (access.work == work_)
     return fmt::format("{} {} it at {}", name_of(access.block, access.thread), verb,
@@ -344,7 +417,7 @@ void Checker::report(const char* check, const Request& request, const std::strin
     text += fmt::format("{}   {} {} {} bytes at {}\n", kLine, name_of(block_, thread_), verb, request.bytes,
                         source_line(site));
   } else {
-    text += fmt::format("{}   {} {} {} bytes\n", kLine, works_[work_].name, verb, request.bytes);
+    text += fmt::format("{}   {} {} {} bytes\n", kLine, work_of(work_).name, verb, request.bytes);
   }
   if (before != nullptr) {
     const bool wrote = what.find("after write") != std::string::npos;
@@ -361,7 +434,7 @@ void Checker::stop(const char* check, const Request& request, const std::string&
   report(check, request, what);
   stopped_ = true;
   if (launch_ != nullptr) Block::current().abandon(fmt::format("{}: {}", check, what));
-  throw KernelError(fmt::format("[{}] {}: {}", check, works_[work_].name, what));
+  throw KernelError(fmt::format("[{}] {}: {}", check, work_of(work_).name, what));
 }
 
 }  // namespace warpline::emu::check
