@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/emu/check/checker.h"
+#include "kernels/emu/check/hot_path.h"
 #include "kernels/emu/memory.h"
 #include "kernels/emu/watcher.h"
 
@@ -31,6 +31,12 @@ inline void check(const void* address, std::size_t bytes, bool writes, bool alig
   }
 }
 
+// Of a kernel that is checked, and not counted, the short way.
+inline bool check_word(const void* address, bool writes, void* return_address) {
+  using warpline::emu::check::running_checker;
+  return running_checker != nullptr && running_checker->access_word(address, writes, return_address);
+}
+
 inline void check_atomic(const volatile void* address, std::size_t bytes, bool writes, void* return_address) {
   if (running_watcher != nullptr) {
     running_watcher->access({const_cast<const void*>(address), bytes, writes, true, true, return_address});
@@ -54,13 +60,15 @@ void warpline_check_trace_pc() {
   if (running_follower != nullptr) running_follower->enter(__builtin_return_address(0));
 }
 
-#define WARPLINE_CHECK_SIZE(size)                                    \
-  void warpline_check_read##size(void* address) {                    \
-    check(address, size, false, true, __builtin_return_address(0));  \
-  }                                                                  \
-  void warpline_check_write##size(void* address) {                   \
-    check(address, size, true, true, __builtin_return_address(0));   \
-  }                                                                  \
+#define WARPLINE_CHECK_SIZE(size)                                   \
+  void warpline_check_read##size(void* address) {                   \
+    check(address, size, false, true, __builtin_return_address(0)); \
+  }                                                                 \
+  void warpline_check_write##size(void* address) {                  \
+    check(address, size, true, true, __builtin_return_address(0));  \
+  }                                                                 \
+  WARPLINE_CHECK_OTHERS(size)
+#define WARPLINE_CHECK_OTHERS(size)                                  \
   void warpline_check_read_write##size(void* address) {              \
     check(address, size, false, true, __builtin_return_address(0));  \
     check(address, size, true, true, __builtin_return_address(0));   \
@@ -78,9 +86,18 @@ void warpline_check_trace_pc() {
 
 WARPLINE_CHECK_SIZE(1)
 WARPLINE_CHECK_SIZE(2)
-WARPLINE_CHECK_SIZE(4)
 WARPLINE_CHECK_SIZE(8)
 WARPLINE_CHECK_SIZE(16)
+
+void warpline_check_read4(void* address) {
+  if (!check_word(address, false, __builtin_return_address(0)))
+    check(address, 4, false, true, __builtin_return_address(0));
+}
+void warpline_check_write4(void* address) {
+  if (!check_word(address, true, __builtin_return_address(0)))
+    check(address, 4, true, true, __builtin_return_address(0));
+}
+WARPLINE_CHECK_OTHERS(4)
 
 void warpline_check_read_range(void* address, std::size_t bytes) {
   check(address, bytes, false, false, __builtin_return_address(0));

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "kernels/emu/check/hot_path.h"
 #include "kernels/emu/check/report.h"
 #include "kernels/emu/device_variables.h"
 #include "kernels/emu/fiber.h"
@@ -16,18 +17,7 @@ namespace warpline::emu::check {
 
 namespace {
 
-constexpr std::uint32_t kWarp = 32;
-constexpr std::uint16_t kHost = 0xffff;  // a copy's thread
 constexpr std::string_view kLine = "=========";
-
-// Bytes of Written, as many as an access of the compiler's has at most.
-template <class Bits>
-bool are_written(const ByteState* states) {
-  constexpr Bits kAll = static_cast<Bits>(~Bits{0}) / 0xff * static_cast<Bits>(ByteState::Written);
-  Bits bits;
-  std::memcpy(&bits, states, sizeof bits);
-  return bits == kAll;
-}
 
 bool are_written(const ByteState* states, std::size_t bytes) {
   switch (bytes) {
@@ -43,6 +33,8 @@ bool are_written(const ByteState* states, std::size_t bytes) {
 }
 
 }  // namespace
+
+__thread Checker* running_checker = nullptr;
 
 Checker& Checker::instance() {
   static Checker checker;
@@ -87,7 +79,7 @@ void Checker::begin_work(std::string_view name, int device, const Moment& moment
   works_[work_ % kWorksKept] = {name, moment.queue, moment.position};
   reported_ = 0;
   stopped_ = false;
-  ordered_work_ = 0;
+  ordered_works_ = {};
   clock_ = moment.clock;
   device_ = device;
   launch_ = nullptr;
@@ -178,6 +170,25 @@ std::uint32_t Checker::pair_stamp(std::uint32_t a, std::uint32_t b) const {
 
 // ---- one access ----
 
+bool Checker::locate(const Request& request, Space& space) {
+  const auto* const address = static_cast<const char*>(request.address);
+  if (launch_ != nullptr) {
+    if (const auto offset = static_cast<std::size_t>(address - memory_begin_); offset < memory_bytes_) {
+      space = {memory_shadow_, offset, false};
+      return true;
+    }
+    if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
+      const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
+      space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
+      return place.kind != SharedArrays::Kind::BuiltIn;
+    }
+    // What a thread keeps on its stack is its own. Shared memory may lie close behind.
+    const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
+    if (static_cast<std::size_t>(address - frame) < Block::kStackBytes) return false;
+  }
+  return locate_elsewhere(request, space);
+}
+
 void Checker::access(const Request& request) {
   Space space;
   if (!locate(request, space)) return;
@@ -192,29 +203,12 @@ void Checker::access(const Request& request) {
   if (request.writes) std::fill_n(space.shadow->states(space.offset), request.bytes, ByteState::Written);
 }
 
-// Nearly every access is: aligned, to bytes of one array that have been written. Only order is left to check.
+// Aligned, and to bytes of one array that have been written.
 bool Checker::is_plain(const Request& request, const Space& space) const {
   const std::size_t offset = space.offset, bytes = request.bytes;
   if (request.aligned && (reinterpret_cast<std::uintptr_t>(request.address) & (bytes - 1)) != 0) return false;
   return are_written(space.shadow->states(offset), bytes) &&
          (space.shadow != static_shared_.get() || arrays_.are_in_one(offset, offset + bytes - 1));
-}
-
-bool Checker::locate(const Request& request, Space& space) {
-  const auto* const address = static_cast<const char*>(request.address);
-  if (launch_ != nullptr) {
-    const auto offset = static_cast<std::size_t>(address - memory_begin_);
-    if (offset < memory_bytes_) {
-      space = {memory_shadow_, offset, false};
-      return true;
-    }
-    if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
-      const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
-      space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
-      return place.kind != SharedArrays::Kind::BuiltIn;
-    }
-  }
-  return locate_elsewhere(request, space);
 }
 
 bool Checker::locate_elsewhere(const Request& request, Space& space) {
@@ -231,9 +225,7 @@ bool Checker::locate_elsewhere(const Request& request, Space& space) {
     return true;
   }
   if (launch_ == nullptr) return false;  // the host's end of a copy
-  // What a thread keeps on its stack is its own, and so are its parameters.
-  const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
-  if (address >= frame && address < frame + Block::kStackBytes) return false;
+  // Its parameters are a thread's own as well.
   if (!request.writes && address >= parameters_begin_ && address < parameters_end_) return false;
   if (!request.writes && is_program_data(address)) return false;  // constants
   stop("memcheck", request,
@@ -304,55 +296,12 @@ void Checker::check_races(const Request& request, const Space& space) {
   }
 }
 
-void Checker::check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes) {
-  const auto conflicts = [&](const Access& before) {
-    return before.work != 0 && (before.bytes & bytes) != 0 && !(before.atomic != 0 && request.atomic) &&
-           !ordered(before);
-  };
-  const Access now{work_,
-                   block_,
-                   stamp_,
-                   code_offset(request.return_address, loaded_at_),
-                   static_cast<std::uint16_t>(thread_),
-                   bytes,
-                   request.atomic};
-  const auto race = [&](const char* what, const Access& before) {
-    report("racecheck", request,
-           fmt::format("{} on {} memory {}", what, space.shared ? "shared" : "global",
-                       place(request.address, space)),
-           &before);
-  };
-  if (conflicts(word.write)) {
-    race(request.writes ? "write after write" : "read after write", word.write);
-  } else if (request.writes && conflicts(word.read)) {
-    race("write after read", word.read);
-  } else if (request.writes && conflicts(word.other_read)) {
-    race("write after read", word.other_read);
-  }
-  if (request.writes) {
-    word.write = now;
-    return;
-  }
-  const bool same =
-      word.read.thread == now.thread && word.read.block == now.block && word.read.work == now.work;
-  if (!same) word.other_read = word.read;
-  word.read = now;
-}
-
-bool Checker::ordered(const Access& before) const {
-  if (before.work != work_) return work_ordered(before.work);
-  if (before.thread == kHost) return true;
-  if (before.block != block_) return false;
-  if (before.thread == thread_ || before.stamp < barrier_stamp_) return true;
-  return before.thread / kWarp == thread_ / kWarp && before.stamp < pair_stamp(before.thread, thread_);
-}
-
-bool Checker::work_ordered(std::uint32_t before) const {
-  if (before == ordered_work_) return true;
-  const Work& work = work_of(before);
-  const bool ordered = work_ - before >= kWorksKept || clock_.at(work.queue) >= work.position;
-  if (ordered) ordered_work_ = before;
-  return ordered;
+__attribute__((noinline, cold)) void Checker::report_race(const char* what, const Request& request,
+                                                          const Space& space, const Access& before) {
+  report("racecheck", request,
+         fmt::format("{} on {} memory {}", what, space.shared ? "shared" : "global",
+                     place(request.address, space)),
+         &before);
 }
 
 // ---- words ----

@@ -12,6 +12,7 @@
 // One checked piece of work runs at a time in the program: the whole shadow belongs to it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -72,6 +73,7 @@ class Checker final : public Watcher {
   std::vector<Site> visited_sites() { return std::exchange(visited_, {}); }
 
   void access(const Request& request) override;
+  bool access_word(const void* address, bool writes, const void* return_address);
   bool follows() const override { return false; }
   void enter(const void*) override {}
 
@@ -89,6 +91,7 @@ class Checker final : public Watcher {
 
   // False: none of the checks' business.
   bool locate(const Request& request, Space& space);
+  bool find(const void* address, Space& space) const;
   bool locate_elsewhere(const Request& request, Space& space);
   void renew_shared_words(const Request& request, const Space& space);
   bool is_plain(const Request& request, const Space& space) const;
@@ -98,6 +101,7 @@ class Checker final : public Watcher {
   void check_initialised(const Request& request, const Space& space);
   void check_races(const Request& request, const Space& space);
   void check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes);
+  void report_race(const char* what, const Request& request, const Space& space, const Access& before);
   bool ordered(const Access& before) const;
   bool work_ordered(std::uint32_t before) const;
   const Work& work_of(std::uint32_t number) const { return works_[number % kWorksKept]; }
@@ -116,7 +120,7 @@ class Checker final : public Watcher {
   static constexpr std::uint32_t kWorksKept = 1U << 16;      // what was longer ago is taken for waited for
   std::vector<Work> works_ = std::vector<Work>(kWorksKept);  // by number; 0 is none
   std::uint32_t work_ = 0;
-  mutable std::uint32_t ordered_work_ = 0;  // one that is known to come before it
+  mutable std::array<std::uint32_t, 8> ordered_works_{};  // some that are known to come before it, by number
   Clock clock_;
   int device_ = 0;
   const Launch* launch_ = nullptr;
@@ -156,5 +160,8 @@ class Checker final : public Watcher {
   std::size_t reported_ = 0;  // in this piece of work
   bool stopped_ = false;
 };
+
+// The checker, where a kernel runs on this OS thread whose accesses nobody else is told of.
+extern __thread Checker* running_checker;
 
 }  // namespace warpline::emu::check

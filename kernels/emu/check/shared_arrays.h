@@ -25,13 +25,18 @@ class SharedArrays {
   Place find(const void* address) const {
     const auto* const byte = static_cast<const char*>(address);
     // Thread-local itself, so it comes first.
-    if (const auto offset = static_cast<std::size_t>(byte - dynamic_begin_); offset < kMostSharedBytes)
+    if (const std::size_t offset = dynamic_offset(byte); offset < kMostSharedBytes)
       return {Kind::Dynamic, offset};
-    const auto offset = static_cast<std::size_t>(byte - locals_.begin);
+    const std::size_t offset = static_offset(byte);
     if (offset >= locals_.bytes) return {};
     const std::int32_t local = local_at_[offset];
     return {local >= 0 && built_in_[static_cast<std::size_t>(local)] ? Kind::BuiltIn : Kind::Static, offset};
   }
+
+  std::size_t dynamic_offset(const char* byte) const {
+    return static_cast<std::size_t>(byte - dynamic_begin_);
+  }
+  std::size_t static_offset(const char* byte) const { return static_cast<std::size_t>(byte - locals_.begin); }
 
   // Which array holds that byte of thread-local storage; null: none.
   const Variable* array_at(std::size_t offset) const;
