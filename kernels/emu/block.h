@@ -84,7 +84,9 @@ class Block {
   };
 
   void prepare();
-  void work(Fiber& fiber);         // what every fiber runs
+  void work(Fiber& fiber);  // what every fiber runs
+  bool draw();
+  bool takes_ready();
   void go_on(FiberContext& left);  // from a stack that cannot: to the next thread that can, or back to run()
   void become(std::uint32_t thread);
   void finish_thread();
@@ -111,6 +113,7 @@ class Block {
   std::uint32_t thread_ = 0;  // that runs
   std::uint32_t at_barrier_ = 0, done_ = 0;
   std::uint64_t round_ = 0;
+  std::uint64_t luck_ = 1;  // draws how far warps run ahead of each other
   bool failed_ = false;
   const pthread_t os_thread_ = pthread_self();
   std::atomic<bool> running_ = false;

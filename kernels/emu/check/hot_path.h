@@ -58,7 +58,8 @@ WARPLINE_HOT bool Checker::ordered(const Access& before) const {
   return before.thread / kWarp == thread_ / kWarp && before.stamp < pair_stamp(before.thread, thread_);
 }
 
-WARPLINE_HOT void Checker::check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes) {
+WARPLINE_HOT void Checker::check_word(const Request& request, const Space& space, Word& word,
+                                      std::uint8_t bytes) {
   const auto conflicts = [&](const Access& before) {
     return before.work != 0 && (before.bytes & bytes) != 0 && !(before.atomic != 0 && request.atomic) &&
            !ordered(before);
@@ -70,7 +71,8 @@ WARPLINE_HOT void Checker::check_word(const Request& request, const Space& space
   } else if (request.writes && conflicts(word.other_read)) {
     report_race("write after read", request, space, word.other_read);
   }
-  // Two reads by different warps since the last barrier: whoever writes, one of them is not ordered before it.
+  // Two reads by different warps since the last barrier: whoever writes, one of them is not ordered before
+  // it.
   const auto stands_for_all = [&](const Access& read) {
     return read.stamp >= barrier_stamp_ && read.bytes == 0xf && read.atomic == 0;
   };
