@@ -1,5 +1,5 @@
 // What programs by others need beside the basics, and who reaches which memory: "host" lets the host read the
-// device's, "past" reads behind the end of a constant.
+// device's, "past" reads behind the end of a constant, "odd" a float4 from an address that is none's.
 #include <cstdio>
 #include <cstring>
 
@@ -46,7 +46,9 @@ int main(int, char** arguments) {
   cudaMalloc(&out, sizeof result);
   cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
   cudaMemcpyToSymbol(weights, ones, sizeof ones);
-  sum<<<1, 32>>>(x, out, std::strcmp(fault, "past") == 0 ? 1 : 0);
+  const int odd = std::strcmp(fault, "odd") == 0 ? 1 : 0;
+  sum<<<1, 32>>>(reinterpret_cast<float4*>(reinterpret_cast<float*>(x) + odd), out,
+                 std::strcmp(fault, "past") == 0 ? 1 : 0);
   cudaMemcpy(&result, out, sizeof result, cudaMemcpyDeviceToHost);
   std::printf("%g\n", result);
 

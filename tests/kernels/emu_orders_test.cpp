@@ -1,5 +1,5 @@
-// CUDA promises no order of threads, warps and blocks: each row of the table, on the checked emulator, gives no
-// report and the same bits in each of twenty orders.
+// CUDA promises no order of threads, warps and blocks: each row of the table, on the checked emulator, gives
+// no report and the same bits in each of twenty orders.
 #include <algorithm>
 #include <cstddef>
 #include <map>

@@ -96,11 +96,13 @@ TEST_CASE("the host stays out of the device's memory, kernels within their const
   CHECK_THAT(checked.errors, Contains("launch of small") && Contains("========= 1 reports"));
   CHECK_THAT(run(1, "host").errors,
              Contains("memcheck: the host reads 4 bytes of device memory, at byte 0 of a block of 4 bytes") &&
-                 Contains("reach.cu:58") && Contains("========= 2 reports"));
+                 Contains("reach.cu:60") && Contains("========= 2 reports"));
   const ProgramResult past = run(1, "past");
   CHECK_THAT(past.errors,
              Contains("memcheck: global memory weights, byte 64 of 64") && Contains("reach.cu:25"));
   CHECK(past.status == 1);
+  CHECK_THAT(run(1, "odd").errors, Contains("memcheck: misaligned address") && Contains("reads 16 bytes") &&
+                                       Contains("reach.cu:24"));
 }
 
 TEST_CASE("a CUDA program runs fast and checked, and each fault is reported", "[emu][nvcc]") {
