@@ -82,6 +82,8 @@ class CachingAllocator final : public Allocator {
 
   void forget(const Stream& stream) noexcept override {
     const std::lock_guard lock(mutex_);
+    for (auto& [data, streams] : uses_)  // it has done what it was to do
+      std::erase_if(streams, [&](const Stream& used) { return used.native == stream.native; });
     const auto found = free_.find(stream.native);
     if (found == free_.end()) return;
     auto& anybodys = free_of(nullptr);

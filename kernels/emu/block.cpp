@@ -16,6 +16,7 @@ namespace warpline::emu {
 
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
+__thread Watcher *running_watcher = nullptr, *running_follower = nullptr;
 extern "C" {
 alignas(128) __thread char warpline_dynamic_shared[kMostSharedBytes];
 }
@@ -115,16 +116,17 @@ std::string to_string(const Site& site) { return fmt::format("{}:{}", site.file,
 
 bool Block::runs() { return current_block != nullptr; }
 
-Watcher* Block::watcher() { return current_block == nullptr ? nullptr : current_block->launch_->watcher; }
-
 void Block::run(const Launch& launch, uint3 index) {
   launch_ = &launch;
   index_ = index;
   prepare();
   Block* const before = std::exchange(current_block, this);
+  running_watcher = launch.watcher;
+  running_follower = launch.watcher != nullptr && launch.watcher->follows() ? launch.watcher : nullptr;
   running_ = true;
   go_on(outside_);
   running_ = false;
+  running_watcher = running_follower = nullptr;
   current_block = before;
   if (!failed_) return;
   // Threads that stopped half-way are dropped with what is on their stacks.
@@ -163,6 +165,7 @@ void Block::prepare() {
   const std::uint64_t block = (std::uint64_t{index_.z} * grid.y + index_.y) * grid.x + index_.x;
   round_ = block << 32;  // a salt that no other block's rounds have
   draw_order(order_, launch_->seed, round_);
+  luck_ = (launch_->seed ^ round_) * 0x9E3779B97F4A7C15 | 1;
   guard_shared_memory(launch_->shared_bytes);
   ready_.clear();
   next_ready_ = 0;
@@ -196,12 +199,30 @@ void Block::become(std::uint32_t thread) {
   if (launch_->watcher != nullptr) launch_->watcher->become(thread);
 }
 
+bool Block::draw() {
+  luck_ ^= luck_ << 13;  // Marsaglia, Xorshift RNGs, 2003
+  luck_ ^= luck_ >> 7;
+  luck_ ^= luck_ << 17;
+  return (luck_ & 1U) != 0;
+}
+
+// Is the next turn that of a thread which its warp let go? In drawn orders it may have to wait for one that
+// begins, or goes on after the barrier, or whose warp came later: so a warp runs ahead of the others by more
+// at one time than at another.
+bool Block::takes_ready() {
+  if (next_ready_ == ready_.size()) return false;
+  if (launch_->seed <= 2) return true;
+  if (next_ < order_.size() && draw()) return false;
+  if (draw()) std::swap(ready_[next_ready_], ready_.back());
+  return true;
+}
+
 // In this order: threads that their warp let go, threads that begin or go on after a barrier, the end.
 void Block::go_on(FiberContext& left) {
   FiberContext to = outside_;
   if (failed_) {
     // back to run()
-  } else if (next_ready_ < ready_.size()) {
+  } else if (takes_ready()) {
     become(ready_[next_ready_++]);
     to = threads_[thread_].rest;
   } else if (next_ < order_.size()) {

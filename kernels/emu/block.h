@@ -56,8 +56,6 @@ class Block {
   // The block that runs on this OS thread. KernelError outside a kernel.
   static Block& current();
   static bool runs();  // does one, on this OS thread?
-  // Who watches it; null: nobody, or none runs.
-  static Watcher* watcher();
 
   // For another OS thread, which looks after kernels that do not end: each OS thread whose block runs, and
   // how often it has gone over to another CUDA thread so far.
@@ -86,7 +84,9 @@ class Block {
   };
 
   void prepare();
-  void work(Fiber& fiber);         // what every fiber runs
+  void work(Fiber& fiber);  // what every fiber runs
+  bool draw();
+  bool takes_ready();
   void go_on(FiberContext& left);  // from a stack that cannot: to the next thread that can, or back to run()
   void become(std::uint32_t thread);
   void finish_thread();
@@ -113,6 +113,7 @@ class Block {
   std::uint32_t thread_ = 0;  // that runs
   std::uint32_t at_barrier_ = 0, done_ = 0;
   std::uint64_t round_ = 0;
+  std::uint64_t luck_ = 1;  // draws how far warps run ahead of each other
   bool failed_ = false;
   const pthread_t os_thread_ = pthread_self();
   std::atomic<bool> running_ = false;

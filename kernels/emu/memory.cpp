@@ -15,6 +15,8 @@
 
 namespace warpline::emu {
 
+DeviceRange device_range;
+
 namespace {
 
 std::size_t round_up(std::size_t bytes) {
@@ -45,6 +47,7 @@ class Devices {
         mmap(nullptr, kMemories * capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) fail_to_reserve(kMemories * capacity_);
     base_ = static_cast<std::byte*>(range);
+    device_range = {static_cast<const char*>(range), kDevices * capacity_};
   }
   ~Devices() { munmap(base_, kMemories * capacity_); }
   Devices(const Devices&) = delete;

@@ -20,6 +20,7 @@ class DeviceMemory {
   // False: no block begins there.
   bool release(void* data);
 
+  const void* begin() const { return base_; }
   std::size_t capacity() const { return bytes_; }
   std::size_t used() const;
   std::size_t offset(const void* address) const {
@@ -45,5 +46,15 @@ DeviceMemory& device_memory(int index);
 
 // The device whose memory holds the address, or -1.
 int device_of(const void* address);
+
+// What devices reach and the host does not; empty until there is a device.
+struct DeviceRange {
+  const char* begin = nullptr;
+  std::size_t bytes = 0;
+  bool holds(const void* address) const {
+    return static_cast<std::size_t>(static_cast<const char*>(address) - begin) < bytes;
+  }
+};
+extern DeviceRange device_range;
 
 }  // namespace warpline::emu

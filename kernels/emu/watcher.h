@@ -27,7 +27,13 @@ class Watcher {
   virtual bool stops_at(const Site& site) = 0;
   virtual void sync_warp(std::uint32_t warp, unsigned lanes) = 0;  // these lanes have met at a __syncwarp
   virtual void access(const Request& request) = 0;
-  virtual void enter(const void* basic_block) = 0;  // the running thread goes on there
+  // The running thread goes on there; told only to one who follows.
+  virtual bool follows() const = 0;
+  virtual void enter(const void* basic_block) = 0;
 };
+
+// Who watches the block that runs on this OS thread, and who of them follows it from basic block to basic
+// block; null: nobody. Asked at each access.
+extern __thread Watcher *running_watcher, *running_follower;
 
 }  // namespace warpline::emu

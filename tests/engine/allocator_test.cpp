@@ -9,10 +9,13 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "engine/device_stream.h"
 #include "engine/storage.h"
+#include "kernels/emu/check/report.h"
 #include "kernels/error.h"
 #include "kernels/runtime.h"
 #include "tests/support/skip.h"
@@ -209,6 +212,51 @@ TEST_CASE("a block that another stream still reads waits for it before it is use
     allocator->deallocate(again, sizeof(int), first.stream());
     allocator->deallocate(copy, sizeof(int), second.stream());
   }
+}
+
+// The one place where the host's own code makes a stream wait for another.
+TEST_CASE("without the wait for another stream's use a check fails", "[allocator][emu][check][mutants]") {
+  const Device device{DeviceKind::EmuChecked, 0};
+  Runtime& emu = runtime(device.kind);
+  std::size_t caught = 0;
+  for (const bool recorded : {true, false}) {
+    emu::check::Capture capture;
+    const auto allocator = make_allocator(device);
+    DeviceStream first(device, 1, allocator), second(device, 1, allocator);
+    const int value = 7;
+    void* const block = allocator->allocate(sizeof(int), first.stream());
+    void* const copy = allocator->allocate(sizeof(int), second.stream());
+    emu.host_to_device(block, &value, sizeof(int), first.stream());
+    first.synchronize();
+    emu.device_to_device(copy, block, sizeof(int), second.stream());
+    if (recorded) allocator->record_use(block, second.stream());
+    allocator->deallocate(block, sizeof(int), first.stream());
+    try {
+      first.synchronize();
+      second.synchronize();
+    } catch (const Error&) {
+      // the reports say more
+    }
+    const std::size_t reports = capture.take().size();
+    CHECK((reports == 0) == recorded);
+    caught += !recorded && reports != 0 ? 1 : 0;
+    allocator->deallocate(copy, sizeof(int), second.stream());
+  }
+  fmt::print("[mutants] {} of 1 waits for another stream: a check fails without it\n", caught);
+}
+
+TEST_CASE("a use on a stream that has ended holds nothing up", "[allocator][emu]") {
+  const Device device{DeviceKind::Emu, 0};
+  const auto allocator = make_allocator(device);
+  const DeviceStream stream(device, 1, allocator);
+  void* const block = allocator->allocate(100, stream.stream());
+  {
+    const DeviceStream ended(device, 1, allocator);
+    allocator->record_use(block, ended.stream());
+  }
+  allocator->deallocate(block, 100, stream.stream());
+  CHECK(allocator->allocate(100, stream.stream()) == block);
+  allocator->deallocate(block, 100, stream.stream());
 }
 
 TEST_CASE("blocks of a stream that has ended are anybody's", "[allocator][emu]") {

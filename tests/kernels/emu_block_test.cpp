@@ -142,6 +142,30 @@ TEST_CASE("whichever thread arrives last may go on first", "[emu]") {
   }
 }
 
+TEST_CASE("a warp runs ahead of another by more in one order than in another", "[emu]") {
+  Block block;
+  std::vector<int> warps;  // whose step it was
+  const auto body = [&] {
+    for (int step = 0; step < 8; ++step) {
+      __syncwarp();
+      if (lane_of_thread() == 0) warps.push_back(static_cast<int>(threadIdx.x / 32));
+    }
+  };
+  std::set<std::vector<int>> different;
+  std::size_t alternating = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    warps.clear();
+    block.run({"test", {1}, {64}, 0, seed, body}, {0, 0, 0});
+    REQUIRE(warps.size() == 16);
+    different.insert(warps);
+    int turns = 0;
+    for (std::size_t i = 1; i < warps.size(); ++i) turns += warps[i] != warps[i - 1] ? 1 : 0;
+    alternating += turns > 3 ? 1 : 0;
+  }
+  CHECK(different.size() > kSeeds / 2);
+  CHECK(alternating > 0);
+}
+
 TEST_CASE("a later block may meet a barrier where the first meets none", "[emu]") {
   std::vector<int> order;
   run({3}, {4}, 1, [&] {

@@ -107,6 +107,34 @@ TEST_CASE("features of the device, and kernels that stop", "[emu][nvcc]") {
   }
 }
 
+TEST_CASE("the host stays out of the device's memory, kernels within their constants", "[emu][nvcc]") {
+  const TemporaryFolder folder;
+  const std::string program = folder / "reach";
+  const ProgramResult compiled =
+      compile(fmt::format("'{}/tests/emu_nvcc/reach.cu' -o '{}'", WARPLINE_SOURCE_ROOT, program));
+  INFO(compiled.errors);
+  REQUIRE(compiled.status == 0);
+  const std::string right = "128\ncudaSuccess\ncudaErrorInvalidConfiguration\n";
+  const auto run = [&](int check, const char* fault) {
+    return run_program(fmt::format("WARPLINE_CHECK={} '{}' {}", check, program, fault));
+  };
+  CHECK(run(0, "none").out == right);
+  CHECK(run(0, "none").status == 0);
+  const ProgramResult checked = run(1, "none");
+  CHECK(checked.out == right);
+  CHECK(checked.status == 1);  // a refused launch is a report as well
+  CHECK_THAT(checked.errors, Contains("launch of small") && Contains("========= 1 reports"));
+  CHECK_THAT(run(1, "host").errors,
+             Contains("memcheck: the host reads 4 bytes of device memory, at byte 0 of a block of 4 bytes") &&
+                 Contains("reach.cu:60") && Contains("========= 2 reports"));
+  const ProgramResult past = run(1, "past");
+  CHECK_THAT(past.errors,
+             Contains("memcheck: global memory weights, byte 64 of 64") && Contains("reach.cu:25"));
+  CHECK(past.status == 1);
+  CHECK_THAT(run(1, "odd").errors, Contains("memcheck: misaligned address") && Contains("reads 16 bytes") &&
+                                       Contains("reach.cu:24"));
+}
+
 TEST_CASE("a CUDA program runs fast and checked, and each fault is reported", "[emu][nvcc]") {
   const TemporaryFolder folder;
   const std::string program = folder / "program";

@@ -64,6 +64,7 @@ def explain(messages):
 class Token:
     def __init__(self, kind, text, file, line):
         self.kind, self.text, self.file, self.line = kind, text, file, line
+        self.after = ""  # what stands behind it from now on
 
     def fail(self, what):
         raise NotEmulated(not_emulated(f"{self.file}:{self.line}", self.text, what))
@@ -116,6 +117,7 @@ class Source:
     def __init__(self, text):
         self.tokens = read(text)
         self.code = [i for i, token in enumerate(self.tokens) if token.kind not in ("space", "kept")]
+        self.gaps = 0
 
     def at(self, place):
         return self.tokens[self.code[place]]
@@ -163,8 +165,9 @@ class Source:
         quoted = kernel.replace("\\", "\\\\").replace('"', '\\"')
         # The launch has one line, its first: __LINE__ is gone by now.
         site = f'{{__builtin_FILE(), {self.at(begin).line}}}'
-        self.at(begin).text = (f'::warpline::cuda::kernel("{quoted}", {site}, [=](const auto&... warpline_a) {{ '
-                               + self.at(begin).text)
+        address = f"[=](auto warpline_f) -> decltype(warpline_f({kernel})) {{ return warpline_f({kernel}); }}"
+        self.at(begin).text = (f'::warpline::cuda::kernel("{quoted}", {site}, {address}, '
+                               '[=](const auto&... warpline_a) { ' + self.at(begin).text)
         self.at(place).text = "(warpline_a...); })("
         self.at(end).text = ")"
         for i in range(end + 1, self.matching(end + 1, 1)):
@@ -193,8 +196,18 @@ class Source:
             return
         specifiers = [self.text(i) for i in range(self.declaration(place), end)]
         constant = "constexpr" in specifiers or ("const" in specifiers and "*" not in specifiers)
-        # Memory of the device, which the checks find by its section.
-        self.at(place).text = "" if constant else '__attribute__((section("warpline_device")))'
+        if constant:
+            self.at(place).text = ""
+            return
+        # Memory of the device, which the checks find by its section. A gap follows, so that they see what goes past
+        # the end; the compiler keeps the order.
+        self.at(place).text = '__attribute__((section("warpline_device")))'
+        while self.text(end) not in (";", ""):
+            end = self.matching(end, 1) + 1 if self.text(end) in ("(", "{", "[") else end + 1
+        if self.text(end) == ";":
+            self.gaps += 1
+            self.at(end).after = (f' static char warpline_gap_{self.gaps}[64] '
+                                  '__attribute__((section("warpline_device"), used));')
 
     def visit_kernels(self):
         """A launch in the body of a function of the device is dynamic parallelism."""
@@ -248,11 +261,9 @@ class Source:
                 token.text = "__attribute__((always_inline))" + ("" if words & {"inline", "__inline__"} else " inline")
             elif token.text == "__shared__":
                 self.rewrite_shared(place)
-            elif token.text == "__constant__":
-                token.text = ""
-            elif token.text in ("__device__", "__managed__"):
+            elif token.text in ("__device__", "__managed__", "__constant__"):
                 self.rewrite_device(place)
-        return "".join(token.text for token in self.tokens)
+        return "".join(token.text + token.after for token in self.tokens)
 
 
 def rewrite(text):

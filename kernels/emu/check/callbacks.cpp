@@ -5,22 +5,44 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/emu/block.h"
+#include "kernels/emu/check/hot_path.h"
+#include "kernels/emu/memory.h"
+#include "kernels/emu/watcher.h"
 
 namespace {
 
-using warpline::emu::Block;
-using warpline::emu::Watcher;
+using warpline::emu::device_range;
+using warpline::emu::running_follower;
+using warpline::emu::running_watcher;
 
-// Host code of kernel sources comes here as well; nobody watches it.
+// Of the host's code in the same sources: nobody watches it, but it must not reach into a device.
+inline void check_host(const void* address, std::size_t bytes, bool writes, void* return_address) {
+  if (device_range.holds(address)) {
+    warpline::emu::check::Checker::instance().host_access(
+        {.address = address, .bytes = bytes, .writes = writes, .return_address = return_address});
+  }
+}
+
 inline void check(const void* address, std::size_t bytes, bool writes, bool aligned, void* return_address) {
-  if (Watcher* const watcher = Block::watcher())
-    watcher->access({address, bytes, writes, false, aligned, return_address});
+  if (running_watcher != nullptr) {
+    running_watcher->access({address, bytes, writes, false, aligned, return_address});
+  } else {
+    check_host(address, bytes, writes, return_address);
+  }
+}
+
+// Of a kernel that is checked, and not counted, the short way.
+inline bool check_word(const void* address, bool writes, void* return_address) {
+  using warpline::emu::check::running_checker;
+  return running_checker != nullptr && running_checker->access_word(address, writes, return_address);
 }
 
 inline void check_atomic(const volatile void* address, std::size_t bytes, bool writes, void* return_address) {
-  if (Watcher* const watcher = Block::watcher())
-    watcher->access({const_cast<const void*>(address), bytes, writes, true, true, return_address});
+  if (running_watcher != nullptr) {
+    running_watcher->access({const_cast<const void*>(address), bytes, writes, true, true, return_address});
+  } else {
+    check_host(const_cast<const void*>(address), bytes, writes, return_address);
+  }
 }
 
 }  // namespace
@@ -35,16 +57,18 @@ void warpline_check_vptr_read(void**) {}
 
 // Of -fsanitize-coverage=trace-pc: at the beginning of each basic block.
 void warpline_check_trace_pc() {
-  if (Watcher* const watcher = Block::watcher()) watcher->enter(__builtin_return_address(0));
+  if (running_follower != nullptr) running_follower->enter(__builtin_return_address(0));
 }
 
-#define WARPLINE_CHECK_SIZE(size)                                    \
-  void warpline_check_read##size(void* address) {                    \
-    check(address, size, false, true, __builtin_return_address(0));  \
-  }                                                                  \
-  void warpline_check_write##size(void* address) {                   \
-    check(address, size, true, true, __builtin_return_address(0));   \
-  }                                                                  \
+#define WARPLINE_CHECK_SIZE(size)                                   \
+  void warpline_check_read##size(void* address) {                   \
+    check(address, size, false, true, __builtin_return_address(0)); \
+  }                                                                 \
+  void warpline_check_write##size(void* address) {                  \
+    check(address, size, true, true, __builtin_return_address(0));  \
+  }                                                                 \
+  WARPLINE_CHECK_OTHERS(size)
+#define WARPLINE_CHECK_OTHERS(size)                                  \
   void warpline_check_read_write##size(void* address) {              \
     check(address, size, false, true, __builtin_return_address(0));  \
     check(address, size, true, true, __builtin_return_address(0));   \
@@ -62,9 +86,18 @@ void warpline_check_trace_pc() {
 
 WARPLINE_CHECK_SIZE(1)
 WARPLINE_CHECK_SIZE(2)
-WARPLINE_CHECK_SIZE(4)
 WARPLINE_CHECK_SIZE(8)
 WARPLINE_CHECK_SIZE(16)
+
+void warpline_check_read4(void* address) {
+  if (!check_word(address, false, __builtin_return_address(0)))
+    check(address, 4, false, true, __builtin_return_address(0));
+}
+void warpline_check_write4(void* address) {
+  if (!check_word(address, true, __builtin_return_address(0)))
+    check(address, 4, true, true, __builtin_return_address(0));
+}
+WARPLINE_CHECK_OTHERS(4)
 
 void warpline_check_read_range(void* address, std::size_t bytes) {
   check(address, bytes, false, false, __builtin_return_address(0));

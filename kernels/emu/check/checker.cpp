@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "kernels/emu/check/hot_path.h"
 #include "kernels/emu/check/report.h"
 #include "kernels/emu/device_variables.h"
 #include "kernels/emu/fiber.h"
@@ -15,11 +17,24 @@ namespace warpline::emu::check {
 
 namespace {
 
-constexpr std::uint32_t kWarp = 32;
-constexpr std::uint16_t kHost = 0xffff;  // a copy's thread
 constexpr std::string_view kLine = "=========";
 
+bool are_written(const ByteState* states, std::size_t bytes) {
+  switch (bytes) {
+    case 4:
+      return are_written<std::uint32_t>(states);
+    case 8:
+      return are_written<std::uint64_t>(states);
+    case 16:
+      return are_written<std::uint64_t>(states) && are_written<std::uint64_t>(states + 8);
+    default:
+      return std::all_of(states, states + bytes, [](ByteState state) { return state == ByteState::Written; });
+  }
+}
+
 }  // namespace
+
+__thread Checker* running_checker = nullptr;
 
 Checker& Checker::instance() {
   static Checker checker;
@@ -60,10 +75,11 @@ void Checker::disclaim(int device, void* data, std::size_t bytes) {
 }
 
 void Checker::begin_work(std::string_view name, int device, const Moment& moment) {
-  works_.push_back({name, moment.queue, moment.position});
+  if (++work_ == 0) ++work_;
+  works_[work_ % kWorksKept] = {name, moment.queue, moment.position};
   reported_ = 0;
   stopped_ = false;
-  work_ = static_cast<std::uint32_t>(works_.size() - 1);
+  ordered_works_ = {};
   clock_ = moment.clock;
   device_ = device;
   launch_ = nullptr;
@@ -74,9 +90,20 @@ void Checker::begin_work(std::string_view name, int device, const Moment& moment
 void Checker::end_work(const Moment& moment) {
   if (reported_ == 0) return;
   const KernelError error(
-      fmt::format("[emu] {}: the checks made {} reports, see stderr", works_[work_].name, reported_));
+      fmt::format("[emu] {}: the checks made {} reports, see stderr", work_of(work_).name, reported_));
   if (moment.owner == nullptr) throw error;
   moment.owner->note(std::make_exception_ptr(error));
+}
+
+void Checker::host_access(const Request& request) {
+  const std::lock_guard lock(mutex_);
+  const CodeOffset site = code_offset(request.return_address, loaded_at_);
+  if (!seen_.insert({site, 0, "memcheck"}).second) return;
+  add({"memcheck",
+       fmt::format(
+           "{} memcheck: the host {} {} bytes of device memory, {}; only a copy reaches it\n{}   at {}\n",
+           kLine, request.writes ? "writes" : "reads", request.bytes,
+           bounds_of(static_cast<const char*>(request.address)), kLine, source_line(site))});
 }
 
 void Checker::copy_in(const void* to, std::size_t bytes) {
@@ -96,6 +123,10 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
   parameters_end_ = parameters_begin_ + parameter_bytes;
   warps_.assign((launch.block.count() + kWarp - 1) / kWarp, {});
   arrays_.begin_kernel(launch.shared_bytes);
+  const DeviceMemory& memory = device_memory(device_);
+  memory_begin_ = static_cast<const char*>(memory.begin());
+  memory_bytes_ = memory.capacity();
+  memory_shadow_ = &shadow_of(device_);
   if (static_shared_) return;
   static_shared_ = std::make_unique<Shadow>(arrays_.static_bytes());
   dynamic_shared_ = std::make_unique<Shadow>(kMostSharedBytes);
@@ -139,16 +170,48 @@ std::uint32_t Checker::pair_stamp(std::uint32_t a, std::uint32_t b) const {
 
 // ---- one access ----
 
+bool Checker::locate(const Request& request, Space& space) {
+  const auto* const address = static_cast<const char*>(request.address);
+  if (launch_ != nullptr) {
+    if (const auto offset = static_cast<std::size_t>(address - memory_begin_); offset < memory_bytes_) {
+      space = {memory_shadow_, offset, false};
+      return true;
+    }
+    if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
+      const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
+      space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
+      return place.kind != SharedArrays::Kind::BuiltIn;
+    }
+    // What a thread keeps on its stack is its own. Shared memory may lie close behind.
+    const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
+    if (static_cast<std::size_t>(address - frame) < Block::kStackBytes) return false;
+  }
+  return locate_elsewhere(request, space);
+}
+
 void Checker::access(const Request& request) {
   Space space;
   if (!locate(request, space)) return;
+  if (space.shared) renew_shared_words(request, space);
+  if (is_plain(request, space)) {
+    check_races(request, space);
+    return;
+  }
   check_bounds(request, space);
   if (!request.writes || request.atomic) check_initialised(request, space);
   check_races(request, space);
   if (request.writes) std::fill_n(space.shadow->states(space.offset), request.bytes, ByteState::Written);
 }
 
-bool Checker::locate(const Request& request, Space& space) {
+// Aligned, and to bytes of one array that have been written.
+bool Checker::is_plain(const Request& request, const Space& space) const {
+  const std::size_t offset = space.offset, bytes = request.bytes;
+  if (request.aligned && (reinterpret_cast<std::uintptr_t>(request.address) & (bytes - 1)) != 0) return false;
+  return are_written(space.shadow->states(offset), bytes) &&
+         (space.shadow != static_shared_.get() || arrays_.are_in_one(offset, offset + bytes - 1));
+}
+
+bool Checker::locate_elsewhere(const Request& request, Space& space) {
   const auto* const address = static_cast<const char*>(request.address);
   if (const int device = device_of(address); device >= 0) {
     if (launch_ != nullptr && device != device_ && device != kSharedWithHost) {
@@ -157,26 +220,28 @@ bool Checker::locate(const Request& request, Space& space) {
     space = {&shadow_of(device), device_memory(device).offset(address), false};
     return true;
   }
-  if (launch_ != nullptr) {
-    if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
-      const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
-      space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
-      return place.kind != SharedArrays::Kind::BuiltIn;
-    }
-  }
   if (is_device_variable(address)) {
     space = {&variables_shadow(), static_cast<std::size_t>(address - device_section().begin), false};
     return true;
   }
   if (launch_ == nullptr) return false;  // the host's end of a copy
-  // What a thread keeps on its stack is its own, and so are its parameters.
-  const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
-  if (address >= frame && address < frame + Block::kStackBytes) return false;
+  // Its parameters are a thread's own as well.
   if (!request.writes && address >= parameters_begin_ && address < parameters_end_) return false;
   if (!request.writes && is_program_data(address)) return false;  // constants
   stop("memcheck", request,
        fmt::format("address {}, which is neither device nor shared memory",
                    static_cast<const void*>(address)));
+}
+
+// What the block before left there is forgotten.
+void Checker::renew_shared_words(const Request& request, const Space& space) {
+  for (std::size_t at = space.offset; at < space.offset + request.bytes; at = (at | 3) + 1) {
+    Word& word = space.shadow->word(at);
+    if (word.tag == tag_) continue;
+    word = {};
+    word.tag = tag_;
+    std::fill_n(space.shadow->states(at & ~std::size_t{3}), 4, ByteState::Unwritten);
+  }
 }
 
 void Checker::check_bounds(const Request& request, const Space& space) {
@@ -193,13 +258,6 @@ void Checker::check_bounds(const Request& request, const Space& space) {
         stop("memcheck", request, fmt::format("global memory {}", bounds_of(address + i)));
     }
     return;
-  }
-  for (std::size_t at = space.offset; at < space.offset + request.bytes; at = (at | 3) + 1) {
-    Word& word = space.shadow->word(at);
-    if (word.tag == tag_) continue;
-    word = {};
-    word.tag = tag_;
-    std::fill_n(space.shadow->states(at & ~std::size_t{3}), 4, ByteState::Unwritten);
   }
   const std::size_t end = space.offset + request.bytes;
   if (space.shadow == dynamic_shared_.get()) {
@@ -238,48 +296,12 @@ void Checker::check_races(const Request& request, const Space& space) {
   }
 }
 
-void Checker::check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes) {
-  const auto conflicts = [&](const Access& before) {
-    return before.work != 0 && (before.bytes & bytes) != 0 && !(before.atomic != 0 && request.atomic) &&
-           !ordered(before);
-  };
-  const Access now{
-      work_, block_,        stamp_, code_offset(request.return_address), static_cast<std::uint16_t>(thread_),
-      bytes, request.atomic};
-  const auto race = [&](const char* what, const Access& before) {
-    report("racecheck", request,
-           fmt::format("{} on {} memory {}", what, space.shared ? "shared" : "global",
-                       place(request.address, space)),
-           &before);
-  };
-  if (conflicts(word.write)) {
-    race(request.writes ? "write after write" : "read after write", word.write);
-  } else if (request.writes && conflicts(word.read)) {
-    race("write after read", word.read);
-  } else if (request.writes && conflicts(word.other_read)) {
-    race("write after read", word.other_read);
-  }
-  if (request.writes) {
-    word.write = now;
-    return;
-  }
-  const bool same =
-      word.read.thread == now.thread && word.read.block == now.block && word.read.work == now.work;
-  if (!same) word.other_read = word.read;
-  word.read = now;
-}
-
-bool Checker::ordered(const Access& before) const {
-  if (before.work != work_) return work_ordered(before.work);
-  if (before.thread == kHost) return true;
-  if (before.block != block_) return false;
-  if (before.thread == thread_ || before.stamp < barrier_stamp_) return true;
-  return before.thread / kWarp == thread_ / kWarp && before.stamp < pair_stamp(before.thread, thread_);
-}
-
-bool Checker::work_ordered(std::uint32_t before) const {
-  const Work& work = works_[before];
-  return clock_.at(work.queue) >= work.position;
+__attribute__((noinline, cold)) void Checker::report_race(const char* what, const Request& request,
+                                                          const Space& space, const Access& before) {
+  report("racecheck", request,
+         fmt::format("{} on {} memory {}", what, space.shared ? "shared" : "global",
+                     place(request.address, space)),
+         &before);
 }
 
 // ---- words ----
@@ -293,7 +315,7 @@ std::string Checker::name_of(std::uint64_t block, std::uint32_t thread) const {
 
 std::string Checker::describe(const Access& access, bool wrote) const {
   const char* const verb = wrote ? "wrote" : "read";
-  const Work& work = works_[access.work];
+  const Work& work = work_of(access.work);
   if (access.thread == kHost) return fmt::format("{} {} it", work.name, verb);
   if (access.work == work_)
     return fmt::format("{} {} it at {}", name_of(access.block, access.thread), verb,
@@ -344,7 +366,7 @@ void Checker::report(const char* check, const Request& request, const std::strin
     text += fmt::format("{}   {} {} {} bytes at {}\n", kLine, name_of(block_, thread_), verb, request.bytes,
                         source_line(site));
   } else {
-    text += fmt::format("{}   {} {} {} bytes\n", kLine, works_[work_].name, verb, request.bytes);
+    text += fmt::format("{}   {} {} {} bytes\n", kLine, work_of(work_).name, verb, request.bytes);
   }
   if (before != nullptr) {
     const bool wrote = what.find("after write") != std::string::npos;
@@ -361,7 +383,7 @@ void Checker::stop(const char* check, const Request& request, const std::string&
   report(check, request, what);
   stopped_ = true;
   if (launch_ != nullptr) Block::current().abandon(fmt::format("{}: {}", check, what));
-  throw KernelError(fmt::format("[{}] {}: {}", check, works_[work_].name, what));
+  throw KernelError(fmt::format("[{}] {}: {}", check, work_of(work_).name, what));
 }
 
 }  // namespace warpline::emu::check

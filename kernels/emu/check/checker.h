@@ -12,6 +12,7 @@
 // One checked piece of work runs at a time in the program: the whole shadow belongs to it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -52,6 +53,8 @@ class Checker final : public Watcher {
   void end_work(const Moment& moment);
   // What was reported once may be reported again.
   void forget_reports() { seen_.clear(); }
+  // By the host's own code, which has to copy instead.
+  void host_access(const Request& request);
   void copy_in(const void* to, std::size_t bytes);  // from the host, or zeros
   void copy_within(const void* to, const void* from, std::size_t bytes);
 
@@ -70,6 +73,8 @@ class Checker final : public Watcher {
   std::vector<Site> visited_sites() { return std::exchange(visited_, {}); }
 
   void access(const Request& request) override;
+  bool access_word(const void* address, bool writes, const void* return_address);
+  bool follows() const override { return false; }
   void enter(const void*) override {}
 
  private:
@@ -86,14 +91,20 @@ class Checker final : public Watcher {
 
   // False: none of the checks' business.
   bool locate(const Request& request, Space& space);
+  bool find(const void* address, Space& space) const;
+  bool locate_elsewhere(const Request& request, Space& space);
+  void renew_shared_words(const Request& request, const Space& space);
+  bool is_plain(const Request& request, const Space& space) const;
   Shadow& shadow_of(int device);
   Shadow& variables_shadow();
   void check_bounds(const Request& request, const Space& space);
   void check_initialised(const Request& request, const Space& space);
   void check_races(const Request& request, const Space& space);
   void check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes);
+  void report_race(const char* what, const Request& request, const Space& space, const Access& before);
   bool ordered(const Access& before) const;
   bool work_ordered(std::uint32_t before) const;
+  const Work& work_of(std::uint32_t number) const { return works_[number % kWorksKept]; }
   std::uint32_t pair_stamp(std::uint32_t a, std::uint32_t b) const;
 
   void report(const char* check, const Request& request, const std::string& what,
@@ -106,12 +117,18 @@ class Checker final : public Watcher {
 
   std::mutex mutex_;
   // The running piece of work.
-  std::vector<Work> works_{1};  // by number; 0 is none
+  static constexpr std::uint32_t kWorksKept = 1U << 16;      // what was longer ago is taken for waited for
+  std::vector<Work> works_ = std::vector<Work>(kWorksKept);  // by number; 0 is none
   std::uint32_t work_ = 0;
+  mutable std::array<std::uint32_t, 8> ordered_works_{};  // some that are known to come before it, by number
   Clock clock_;
   int device_ = 0;
   const Launch* launch_ = nullptr;
   const char *parameters_begin_ = nullptr, *parameters_end_ = nullptr;
+  const char* memory_begin_ = nullptr;  // of its device, and what is in it
+  std::size_t memory_bytes_ = 0;
+  Shadow* memory_shadow_ = nullptr;
+  const std::uintptr_t loaded_at_ = load_address();
   // The running block.
   std::uint32_t block_ = 0, thread_ = 0, tag_ = 0;
   std::uint32_t stamp_ = 1;          // counts barriers and warp syncs, never back
@@ -143,5 +160,8 @@ class Checker final : public Watcher {
   std::size_t reported_ = 0;  // in this piece of work
   bool stopped_ = false;
 };
+
+// The checker, where a kernel runs on this OS thread whose accesses nobody else is told of.
+extern __thread Checker* running_checker;
 
 }  // namespace warpline::emu::check

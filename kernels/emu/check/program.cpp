@@ -35,15 +35,6 @@ void visit_program(Visit visit) {
       &visit);
 }
 
-std::uintptr_t load_address() {
-  static const std::uintptr_t address = [] {
-    std::uintptr_t found = 0;
-    visit_program([&](const dl_phdr_info& info) { found = info.dlpi_addr; });
-    return found;
-  }();
-  return address;
-}
-
 std::string demangled(const char* name) {
   if (std::strncmp(name, "_Z", 2) != 0) return name;  // "m" is a type's name otherwise
   int status = 0;
@@ -116,9 +107,13 @@ std::string shortened(const std::string& place) {
   return place.substr(begin);
 }
 
-CodeOffset code_offset(const void* return_address) {
-  // The call's own line is that of the byte before.
-  return static_cast<CodeOffset>(reinterpret_cast<std::uintptr_t>(return_address) - 1 - load_address());
+std::uintptr_t load_address() {
+  static const std::uintptr_t address = [] {
+    std::uintptr_t found = 0;
+    visit_program([&](const dl_phdr_info& info) { found = info.dlpi_addr; });
+    return found;
+  }();
+  return address;
 }
 
 std::string source_line(CodeOffset offset) {
@@ -168,7 +163,7 @@ const std::vector<Variable>& device_variables() {
     std::vector<Variable> inside;
     for (Variable& variable : read_symbols(STT_OBJECT)) {
       const auto* const address = reinterpret_cast<const char*>(load_address() + variable.offset);
-      if (!is_device_variable(address)) continue;
+      if (!is_device_variable(address) || variable.name.rfind("warpline_gap_", 0) == 0) continue;
       variable.offset = static_cast<std::size_t>(address - device_section().begin);
       inside.push_back(std::move(variable));
     }

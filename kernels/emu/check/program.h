@@ -11,7 +11,14 @@ namespace warpline::emu::check {
 
 // A code address, relative to where the program was loaded. Fits the first 4 GiB.
 using CodeOffset = std::uint32_t;
-CodeOffset code_offset(const void* return_address);
+std::uintptr_t load_address();
+// Of the call that returns there: its own line is that of the byte before.
+inline CodeOffset code_offset(const void* return_address, std::uintptr_t loaded_at) {
+  return static_cast<CodeOffset>(reinterpret_cast<std::uintptr_t>(return_address) - 1 - loaded_at);
+}
+inline CodeOffset code_offset(const void* return_address) {
+  return code_offset(return_address, load_address());
+}
 
 // "kernels/cuda/gemm_3_shared_tile.cu:22"; where a call was inlined, the innermost place that is not
 // the emulator's. Needs addr2line of

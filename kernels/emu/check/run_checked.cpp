@@ -1,5 +1,7 @@
 #include "kernels/emu/check/run_checked.h"
 
+#include <memory>
+
 #include <fmt/core.h>
 
 #include "kernels/emu/check/checker.h"
@@ -21,7 +23,11 @@ void run_checked(Launch& launch, const KernelCall& call, int device, const Momen
   if (counted) {
     profiler.begin_kernel(launch, device, note, checker);
     launch.watcher = &profiler;
+  } else {
+    running_checker = &checker;
   }
+  const std::unique_ptr<Checker*, void (*)(Checker**)> reset(&running_checker,
+                                                             [](Checker** running) { *running = nullptr; });
   try {
     for (std::uint64_t i = 0; i < launch.grid.count(); ++i) block.run(launch, block_in_order(launch, i));
   } catch (const KernelError& error) {

@@ -22,14 +22,19 @@ T* reserve(std::size_t count) {
   return static_cast<T*>(range);
 }
 
+// An access that begins at the last byte ends behind it.
+constexpr std::size_t kBehind = 64;
+
 }  // namespace
 
 Shadow::Shadow(std::size_t bytes)
-    : bytes_(bytes), states_(reserve<ByteState>(bytes)), words_(reserve<Word>(bytes / 4 + 1)) {}
+    : bytes_(bytes),
+      states_(reserve<ByteState>(bytes + kBehind)),
+      words_(reserve<Word>((bytes + kBehind) / 4 + 1)) {}
 
 Shadow::~Shadow() {
-  munmap(states_, bytes_ * sizeof(ByteState));
-  munmap(words_, (bytes_ / 4 + 1) * sizeof(Word));
+  munmap(states_, (bytes_ + kBehind) * sizeof(ByteState));
+  munmap(words_, ((bytes_ + kBehind) / 4 + 1) * sizeof(Word));
 }
 
 }  // namespace warpline::emu::check

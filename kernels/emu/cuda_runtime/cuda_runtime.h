@@ -3,6 +3,9 @@
 // `__shared__` and their like are the tool's to rewrite.
 #pragma once
 
+// Programs look for the guards of CUDA's own headers.
+#define __CUDA_RUNTIME_H__
+
 #include "kernels/emu/cuda_runtime/cuda_runtime_api.h"
 #include "kernels/emu/cuda_runtime/driver_types.h"
 #include "kernels/emu/cuda_runtime/vector_types.h"
@@ -16,6 +19,8 @@
 #include "kernels/emu/cuda_runtime/launch.h"
 #include "kernels/emu/cuda_runtime/math_functions.h"
 
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __grid_constant__
@@ -28,9 +33,9 @@ cudaError_t cudaLaunchKernel(void (*function)(Parameters...), dim3 grid, dim3 bl
                                                                                   __builtin_LINE())) {
   [[maybe_unused]] int i = 0;
   // Braces: evaluated from left to right.
-  const auto configured = warpline::cuda::kernel("(cudaLaunchKernel)", site, [=](const auto&... a) {
-    function(a...);
-  })(grid, block, shared_bytes, stream);
+  const auto configured = warpline::cuda::kernel(
+      "(cudaLaunchKernel)", site, [=](auto visit) { return visit(function); },
+      [=](const auto&... a) { function(a...); })(grid, block, shared_bytes, stream);
   struct InOrder {
     InOrder(const decltype(configured)& launch, Parameters... values) { launch(values...); }
   };

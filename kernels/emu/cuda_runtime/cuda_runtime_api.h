@@ -6,6 +6,7 @@
 #include "kernels/emu/cuda_runtime/driver_types.h"
 #include "kernels/emu/cuda_runtime/vector_types.h"
 
+#define __CUDA_RUNTIME_API_H__
 #define CUDART_VERSION 12000
 
 // ---- errors ----
@@ -93,7 +94,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 namespace warpline::cuda {
 
 cudaError_t check_symbol(std::size_t symbol_bytes, std::size_t bytes, std::size_t offset);
-cudaError_t allow_shared_bytes(std::size_t bytes);
+cudaError_t allow_shared_bytes(const void* kernel, std::size_t bytes);
 // Of a __device__ or __constant__ variable; the one copy of it serves all devices.
 template <class T>
 char* address_of(const T& symbol) {
@@ -173,9 +174,10 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T& symbol) {
 }
 
 template <class T>
-cudaError_t cudaFuncSetAttribute(T*, cudaFuncAttribute attribute, int value) {
+cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int value) {
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;  // a hint
-  return warpline::cuda::allow_shared_bytes(static_cast<std::size_t>(value));
+  return warpline::cuda::allow_shared_bytes(reinterpret_cast<const void*>(kernel),
+                                            static_cast<std::size_t>(value));
 }
 template <class T>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T*, int block_size, std::size_t) {

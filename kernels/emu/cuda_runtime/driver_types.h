@@ -1,6 +1,9 @@
 // CUDA's types and constants of the host's side, with CUDA's names and numbers.
 #pragma once
 
+// Programs look for the guard of CUDA's own header.
+#define __DRIVER_TYPES_H__
+
 #include <cstddef>
 
 enum cudaError {

@@ -22,7 +22,8 @@ void launch(const LaunchSite& site, const LaunchShape& shape, const Body& body) 
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     const emu::LaunchShape wanted{site.kernel, shape.grid, shape.block, shape.shared_bytes, checked()};
     try {
-      emu::check_launch(site.kernel, shape.grid, shape.block, shape.shared_bytes, state.most_shared_bytes());
+      emu::check_launch(site.kernel, shape.grid, shape.block, shape.shared_bytes,
+                        state.most_shared_bytes(site.address));
     } catch (const ValueError& error) {
       if (checked()) {
         emu::check::add({"launch", fmt::format("========= launch: {}\n=========   at {}\n", error.what(),
@@ -55,9 +56,9 @@ int count_at_barrier(bool yes, emu::Site site) {
   return result;
 }
 
-cudaError_t allow_shared_bytes(std::size_t bytes) {
+cudaError_t allow_shared_bytes(const void* kernel, std::size_t bytes) {
   if (bytes > emu::kMostSharedBytes) return note(cudaErrorInvalidValue);
-  State::instance().allow_shared_bytes(bytes);
+  State::instance().allow_shared_bytes(kernel, bytes);
   return cudaSuccess;
 }
 

@@ -1,12 +1,14 @@
 // What tools/emu-nvcc makes of `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)`:
 //
-//     ::warpline::cuda::kernel("kernel", place, [=](const auto&... a) { kernel(a...); })(grid, block,
-//     ...)(arguments...)
+//     ::warpline::cuda::kernel("kernel", place, [=](auto f) -> decltype(f(kernel)) { return f(kernel); },
+//                              [=](const auto&... a) { kernel(a...); })(grid, block, ...)(arguments...)
 //
 // The call stays the user's text, so templates, overloads and conversions of arguments are the language's.
+// The first function gives the kernel's address, where its name alone says which kernel is meant.
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include "kernels/emu/cuda_runtime/driver_types.h"
 #include "kernels/emu/cuda_runtime/vector_types.h"
@@ -17,6 +19,7 @@ namespace warpline::cuda {
 struct LaunchSite {
   const char* kernel;  // as the program spells it
   emu::Site site;
+  const void* address;  // null: its name does not tell
 };
 
 struct LaunchShape {
@@ -58,10 +61,19 @@ class Configured {
   Call call_;
 };
 
-template <class Call>
-auto kernel(const char* name, emu::Site site, Call call) {
+struct AddressOf {
+  template <class... Parameters>
+  const void* operator()(void (*function)(Parameters...)) const {
+    return reinterpret_cast<const void*>(function);
+  }
+};
+
+template <class Visit, class Call>
+auto kernel(const char* name, emu::Site site, Visit visit, Call call) {
+  const void* address = nullptr;
+  if constexpr (std::is_invocable_v<Visit, AddressOf>) address = visit(AddressOf());
   return [=](dim3 grid, dim3 block, std::size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
-    return Configured<Call>({name, site}, {grid, block, shared_bytes, stream}, call);
+    return Configured<Call>({name, site, address}, {grid, block, shared_bytes, stream}, call);
   };
 }
 

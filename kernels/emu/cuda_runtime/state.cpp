@@ -1,5 +1,6 @@
 #include "kernels/emu/cuda_runtime/state.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -113,6 +114,21 @@ void State::run(const emu::Queue::Work& work, emu::Moment& moment) {
     if (emu::check::reports() == reports && broken() != cudaErrorAssert)
       emu::check::add({"synccheck", fmt::format("========= synccheck: {}\n", error.what())});
   }
+}
+
+std::size_t State::most_shared_bytes(const void* kernel) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = shared_bytes_.find(kernel); found != shared_bytes_.end()) return found->second;
+  std::size_t most = emu::kSharedBytesUnasked;
+  for (const auto& [other, bytes] : shared_bytes_) {
+    if (kernel == nullptr) most = std::max(most, bytes);
+  }
+  return most;
+}
+
+void State::allow_shared_bytes(const void* kernel, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  shared_bytes_[kernel] = std::max(bytes, emu::kSharedBytesUnasked);
 }
 
 void State::add(void* data, Allocation allocation) {

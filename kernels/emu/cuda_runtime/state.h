@@ -71,11 +71,10 @@ class State {
   // What the next failure of a kernel is to be called.
   void name_failure(cudaError_t error) { failure_ = error; }
 
-  // What a block may ask for of dynamic shared memory. CUDA keeps it for each kernel; here it is one for all.
-  std::size_t most_shared_bytes() const { return most_shared_bytes_; }
-  void allow_shared_bytes(std::size_t bytes) {
-    if (bytes > most_shared_bytes_) most_shared_bytes_ = bytes;
-  }
+  // What a block of the kernel may ask for of dynamic shared memory. Null, a kernel whose launch does not
+  // tell which it is: as much as any may.
+  std::size_t most_shared_bytes(const void* kernel);
+  void allow_shared_bytes(const void* kernel, std::size_t bytes);
 
   // Memory.
   void add(void* data, Allocation allocation);
@@ -103,7 +102,7 @@ class State {
   std::mutex pool_mutex_;
   std::atomic<cudaError_t> broken_ = cudaSuccess;
   std::atomic<cudaError_t> failure_ = cudaErrorLaunchFailure;
-  std::atomic<std::size_t> most_shared_bytes_ = emu::kSharedBytesUnasked;
+  std::map<const void*, std::size_t> shared_bytes_;  // of kernels that were allowed more, or less
   std::size_t reports_told_ = 0;
 };
 

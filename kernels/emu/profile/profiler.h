@@ -41,6 +41,7 @@ class Profiler final : public Watcher {
   bool stops_at(const Site& site) override { return checker_->stops_at(site); }
   void sync_warp(std::uint32_t warp, unsigned lanes) override;
   void access(const Request& request) override;
+  bool follows() const override { return true; }
   void enter(const void* basic_block) override;
 
  private:
