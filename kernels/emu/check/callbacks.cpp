@@ -32,9 +32,10 @@ inline void check(const void* address, std::size_t bytes, bool writes, bool alig
 }
 
 // Of a kernel that is checked, and not counted, the short way.
-inline bool check_word(const void* address, bool writes, void* return_address) {
+template <bool kWrites>
+bool check_word(const void* address, void* return_address) {
   using warpline::emu::check::running_checker;
-  return running_checker != nullptr && running_checker->access_word(address, writes, return_address);
+  return running_checker != nullptr && running_checker->access_word<kWrites>(address, return_address);
 }
 
 inline void check_atomic(const volatile void* address, std::size_t bytes, bool writes, void* return_address) {
@@ -90,11 +91,11 @@ WARPLINE_CHECK_SIZE(8)
 WARPLINE_CHECK_SIZE(16)
 
 void warpline_check_read4(void* address) {
-  if (!check_word(address, false, __builtin_return_address(0)))
+  if (!check_word<false>(address, __builtin_return_address(0)))
     check(address, 4, false, true, __builtin_return_address(0));
 }
 void warpline_check_write4(void* address) {
-  if (!check_word(address, true, __builtin_return_address(0)))
+  if (!check_word<true>(address, __builtin_return_address(0)))
     check(address, 4, true, true, __builtin_return_address(0));
 }
 WARPLINE_CHECK_OTHERS(4)

@@ -296,12 +296,25 @@ void Checker::check_races(const Request& request, const Space& space) {
   }
 }
 
-__attribute__((noinline, cold)) void Checker::report_race(const char* what, const Request& request,
-                                                          const Space& space, const Access& before) {
-  report("racecheck", request,
-         fmt::format("{} on {} memory {}", what, space.shared ? "shared" : "global",
-                     place(request.address, space)),
-         &before);
+void Checker::check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes) {
+  const auto conflicts = [&](const Access& before) {
+    return before.work != 0 && (before.bytes & bytes) != 0 && !(before.atomic != 0 && request.atomic) &&
+           !ordered(before);
+  };
+  const auto report_race = [&](const char* what, const Access& before) {
+    report("racecheck", request,
+           fmt::format("{} on {} memory {}", what, space.shared ? "shared" : "global",
+                       place(request.address, space)),
+           &before);
+  };
+  if (conflicts(word.write)) {
+    report_race(request.writes ? "write after write" : "read after write", word.write);
+  } else if (request.writes && conflicts(word.read)) {
+    report_race("write after read", word.read);
+  } else if (request.writes && conflicts(word.other_read)) {
+    report_race("write after read", word.other_read);
+  }
+  remember(word, request.writes, bytes, request.atomic, request.return_address);
 }
 
 // ---- words ----

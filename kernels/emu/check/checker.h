@@ -73,7 +73,8 @@ class Checker final : public Watcher {
   std::vector<Site> visited_sites() { return std::exchange(visited_, {}); }
 
   void access(const Request& request) override;
-  bool access_word(const void* address, bool writes, const void* return_address);
+  template <bool kWrites>
+  bool access_word(const void* address, const void* return_address);
   bool follows() const override { return false; }
   void enter(const void*) override {}
 
@@ -101,7 +102,7 @@ class Checker final : public Watcher {
   void check_initialised(const Request& request, const Space& space);
   void check_races(const Request& request, const Space& space);
   void check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes);
-  void report_race(const char* what, const Request& request, const Space& space, const Access& before);
+  void remember(Word& word, bool writes, std::uint8_t bytes, bool atomic, const void* return_address) const;
   bool ordered(const Access& before) const;
   bool work_ordered(std::uint32_t before) const;
   const Work& work_of(std::uint32_t number) const { return works_[number % kWorksKept]; }

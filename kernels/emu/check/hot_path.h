@@ -58,47 +58,40 @@ WARPLINE_HOT bool Checker::ordered(const Access& before) const {
   return before.thread / kWarp == thread_ / kWarp && before.stamp < pair_stamp(before.thread, thread_);
 }
 
-WARPLINE_HOT void Checker::check_word(const Request& request, const Space& space, Word& word,
-                                      std::uint8_t bytes) {
-  const auto conflicts = [&](const Access& before) {
-    return before.work != 0 && (before.bytes & bytes) != 0 && !(before.atomic != 0 && request.atomic) &&
-           !ordered(before);
-  };
-  if (conflicts(word.write)) {
-    report_race(request.writes ? "write after write" : "read after write", request, space, word.write);
-  } else if (request.writes && conflicts(word.read)) {
-    report_race("write after read", request, space, word.read);
-  } else if (request.writes && conflicts(word.other_read)) {
-    report_race("write after read", request, space, word.other_read);
-  }
+WARPLINE_HOT void Checker::remember(Word& word, bool writes, std::uint8_t bytes, bool atomic,
+                                    const void* return_address) const {
   // Two reads by different warps since the last barrier: whoever writes, one of them is not ordered before
   // it.
   const auto stands_for_all = [&](const Access& read) {
     return read.stamp >= barrier_stamp_ && read.bytes == 0xf && read.atomic == 0;
   };
-  if (!request.writes && stands_for_all(word.read) && stands_for_all(word.other_read) &&
+  if (!writes && stands_for_all(word.read) && stands_for_all(word.other_read) &&
       word.read.thread / kWarp != word.other_read.thread / kWarp)
     return;
   const bool same = word.read.thread == thread_ && word.read.block == block_ && word.read.work == work_;
-  if (!request.writes && !same) word.other_read = word.read;
-  Access& now = request.writes ? word.write : word.read;
+  if (!writes && !same) word.other_read = word.read;
+  Access& now = writes ? word.write : word.read;
   now.work = work_;
   now.block = block_;
   now.stamp = stamp_;
-  now.site = code_offset(request.return_address, loaded_at_);
+  now.site = code_offset(return_address, loaded_at_);
   now.thread = static_cast<std::uint16_t>(thread_);
   now.bytes = bytes;
-  now.atomic = static_cast<std::uint8_t>(request.atomic);
+  now.atomic = static_cast<std::uint8_t>(atomic);
 }
 
-// False: not of this kind; nothing is done.
-WARPLINE_HOT bool Checker::access_word(const void* address, bool writes, const void* return_address) {
+// False: not of this kind, or a race, and nothing is done.
+template <bool kWrites>
+WARPLINE_HOT bool Checker::access_word(const void* address, const void* return_address) {
   Space space;
   if (!find(address, space) || space.offset % sizeof(std::uint32_t) != 0) return false;
   Word& word = space.shadow->word(space.offset);
   if (space.shared && word.tag != tag_) return false;
   if (!are_written<std::uint32_t>(space.shadow->states(space.offset))) return false;
-  check_word({address, sizeof(std::uint32_t), writes, false, true, return_address}, space, word, 0xf);
+  const auto follows = [&](const Access& before) { return before.work == 0 || ordered(before); };
+  if (!follows(word.write)) return false;
+  if (kWrites && (!follows(word.read) || !follows(word.other_read))) return false;
+  remember(word, kWrites, 0xf, false, return_address);
   return true;
 }
 
