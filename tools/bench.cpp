@@ -181,9 +181,9 @@ nlohmann::ordered_json to_json(const Results& results, const BenchOptions& optio
                                int threads) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Measurement& m : results.measurements) {
-    nlohmann::ordered_json json{{"op", m.op},       {"variant", m.variant},
-                                {"shape", m.shape}, {"right", m.wrong.empty()},
-                                {"flops", m.flops}, {"bytes", m.bytes}};
+    nlohmann::ordered_json json{{"op", m.op},       {"variant", m.variant},     {"peer", m.peer},
+                                {"shape", m.shape}, {"right", m.wrong.empty()}, {"flops", m.flops},
+                                {"bytes", m.bytes}};
     if (m.wrong.empty()) {
       json["seconds"] = m.seconds;
       json["repeats"] = m.repeats;
@@ -217,7 +217,7 @@ void run_bench(const BenchOptions& options, bool threads_given) {
   }
   if (!options.json.empty()) check_writable(options.json);
   const Context context(choose_device(options.device, false), threads);
-  fmt::print("{}\nfloat32, seed {}; each result is compared with ref before it is timed\n",
+  fmt::print("{}\nseed {}; each result is compared with ref before it is timed\n",
              about(context.device(), threads), options.seed);
   const Results results = run(options, cases, context.stream());
   fmt::print("\n{}\n{} of {} rows, {} results", table(results.measurements), results.rows_measured,

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/context.h"
+#include "engine/file.h"
 #include "kernels/call_note.h"
 #include "kernels/cuda/resources.h"
 #include "kernels/emu/profile/table.h"
@@ -125,7 +126,7 @@ std::string roofline_table(const std::vector<KernelProfile>& profiles, const Gpu
   return text;
 }
 
-// Null: this build has no code for the GPU, or another one of that name.
+// Null: nvcc compiled no kernel of that name for the GPU.
 const cuda::KernelResources* find_resources(const KernelProfile& profile, const Gpu& gpu) {
   for (const cuda::KernelResources& one : cuda::kernel_resources()) {
     if (one.kernel == profile.kernel && one.compute_capability == gpu.compute_capability) return &one;
@@ -246,7 +247,7 @@ std::vector<KernelProfile> profile_kernels(const ProfileOptions& options) {
   for (const Choice& choice : choices) {
     for (KernelProfile& profile : profile_op(choice, shape)) profiles.push_back(std::move(profile));
   }
-  fmt::print("{}, {} = {}, float32. Sectors and wavefronts are those of a request.\n\n",
+  fmt::print("{}, {} = {}. Sectors and wavefronts are those of a request.\n\n",
              fmt::join(options.kernels, ", "), shape_legend(choices.front().op), shape);
   return profiles;
 }
@@ -254,6 +255,7 @@ std::vector<KernelProfile> profile_kernels(const ProfileOptions& options) {
 void run_profile(const ProfileOptions& options) {
   if (options.list) return print_list();
   const Gpu& gpu = find_gpu(options.gpu);
+  if (!options.json.empty()) check_writable(options.json);
   const std::vector<KernelProfile> profiles =
       options.model.empty() ? profile_kernels(options) : profile_model(options);
   fmt::print("{}\n{}", kernel_table(profiles), roofline_table(profiles, gpu));

@@ -49,7 +49,7 @@ class CrossEntropyNode final : public Node {
 
 Tensor cross_entropy(Context& context, const Tensor& input, const Tensor& target, const Tensor& weight,
                      const NllOptions& options) {
-  const Tensor log_probability = log_softmax(context, input.detach(), input.dims() < 2 ? 0 : 1);
+  const Tensor log_probability = log_softmax(context, input.detach(), class_axis(input.shape()));
   NllResult nll = nll_forward(context, log_probability, target, weight, options);
   record<CrossEntropyNode>(context, nll.loss, {&input}, nll.args, log_probability, target, weight,
                            nll.total_weight);

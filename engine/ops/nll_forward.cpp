@@ -12,9 +12,6 @@ namespace {
 
 constexpr std::string_view kName = "nll_loss";
 
-// The class axis is 1, or 0 of a single sample.
-int class_axis(const Shape& input) { return input.size() == 1 ? 0 : 1; }
-
 void raise_bad_target(const Tensor& error, const NllArgs& args) {
   const std::vector<std::int64_t> flag = error.to_host<std::int64_t>();
   if (flag[0] < 0) return;

@@ -5,6 +5,9 @@
 
 namespace warpline {
 
+// 1, or 0 of a single sample.
+inline int class_axis(const Shape& input) { return input.size() < 2 ? 0 : 1; }
+
 // ShapeError, named nll_loss, where the shapes do not fit.
 NllArgs nll_args(const Shape& input, const Shape& target, const NllOptions& options);
 

@@ -13,8 +13,8 @@
 
 namespace warpline::cuda {
 
-// Thread-safe. Buffers are used again; there are as many as copies were ever under way at the same time. They
-// live as long as the process.
+// Thread-safe. Buffers are used again; there are about as many as copies were ever under way at the same
+// time. They live as long as the process.
 class Staging {
  public:
   void copy(void* to, const void* from, std::size_t bytes, const Stream& stream);

@@ -217,7 +217,7 @@ bool Block::takes_ready() {
   return true;
 }
 
-// In this order: threads that their warp let go, threads that begin or go on after a barrier, the end.
+// To a thread that its warp let go, to one that begins or goes on after a barrier, or to the end.
 void Block::go_on(FiberContext& left) {
   FiberContext to = outside_;
   if (failed_) {

@@ -108,7 +108,7 @@ class Block {
   std::vector<Warp> warps_;
   std::vector<std::uint32_t> order_;  // threads in the order of this round
   std::uint32_t next_ = 0;            // in it: begins, or goes on after a barrier
-  std::vector<std::uint32_t> ready_;  // that their warp let go; taken from the front, and first
+  std::vector<std::uint32_t> ready_;  // that their warp let go; takes_ready() says when they go on
   std::size_t next_ready_ = 0;
   std::uint32_t thread_ = 0;  // that runs
   std::uint32_t at_barrier_ = 0, done_ = 0;

@@ -33,9 +33,6 @@ class Queue : public std::enable_shared_from_this<Queue> {
   static std::shared_ptr<Queue> open(int device, ThreadPool* pool);
   void close() noexcept;  // waits; what failed is not told
 
-  int device() const { return device_; }
-  ThreadPool* pool() const { return pool_; }
-
   void push(Work work);
 
   // A point in a queue: behind all that was put there before it.

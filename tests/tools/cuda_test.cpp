@@ -11,12 +11,14 @@
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
 
 #include "engine/context.h"
 #include "engine/safetensors.h"
+#include "engine/tensor.h"
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/support.h"
 #include "kernels/error.h"
@@ -179,5 +181,6 @@ TEST_CASE("a page shows what each kernel uses of a GPU", "[cuda]") {
 // So that tools/test says it, as a skip: elsewhere a missing device is only left out.
 TEST_CASE("the op and kernel tests ran on cuda", "[cuda]") {
   if (!has_gpu()) SKIP_TEST("the CUDA suite did not run: " + cuda::support().missing);
-  CHECK(is_built());
+  Context context({DeviceKind::Cuda, 0});
+  CHECK(Tensor::full(context, {3}, 2.0).to_host<float>() == std::vector<float>(3, 2.0F));
 }

@@ -161,6 +161,22 @@ TEST_CASE("a CUDA program runs fast and checked, and each fault is reported", "[
   }
 }
 
+TEST_CASE("a copy that another stream does not wait for is a race", "[emu][nvcc][check]") {
+  const TemporaryFolder folder;
+  const std::string program = folder / "copy_race";
+  for (const bool waits : {true, false}) {
+    const ProgramResult compiled =
+        compile(fmt::format("{} '{}/tests/emu_nvcc/copy_race.cu' -o '{}'", waits ? "-DWAITS" : "",
+                            WARPLINE_SOURCE_ROOT, program));
+    INFO(compiled.errors);
+    REQUIRE(compiled.status == 0);
+    const ProgramResult result = run_program(fmt::format("WARPLINE_CHECK=1 '{}'", program));
+    INFO(result.errors);
+    CHECK(result.out == (waits ? "cudaSuccess\n" : "cudaErrorLaunchFailure\n"));
+    CHECK((result.errors.find("racecheck: write after read") != std::string::npos) == !waits);
+  }
+}
+
 TEST_CASE("what is not emulated is named with its line; bad use is exit 2", "[emu][nvcc]") {
   const TemporaryFolder folder;
   const std::string source = folder / "my.cu";
@@ -175,6 +191,20 @@ TEST_CASE("what is not emulated is named with its line; bad use is exit 2", "[em
       << "__global__ void a() {}\n__global__ void b() {\n  a<<<1, 1>>>();\n}\nint main() {}\n";
   CHECK_THAT(compile(fmt::format("'{}'", source)).errors,
              Contains("my.cu:3: error: ") && Contains("dynamic"));
+  // Names that only look like it, and a comment in another encoding.
+  std::ofstream(source)
+      << "// caf\xe9\nint main() { float thrust = 0, texture = 0; return thrust + texture; }\n";
+  CHECK(compile(fmt::format("'{}' -o '{}'", source, folder / "my")).status == 0);
+  std::ofstream(source) << "__global__ void k(int) {}\nint main() {\n  k<<<1, 2>>(1);\n}\n";
+  CHECK_THAT(compile(fmt::format("'{}'", source)).errors, Contains("my.cu:3: error: no >>> follows"));
+  std::ofstream(source) << "int main() {}\n";
+  const ProgramResult nowhere = compile(fmt::format("'{}' -o '{}'", source, folder / "none/my"));
+  CHECK(nowhere.status == 1);
+  CHECK_THAT(nowhere.errors, Contains("none/") && Contains("No such file"));
+  const ProgramResult unchecked =
+      compile(fmt::format("-Xcompiler -fsanitize=address '{}' -o '{}'", source, folder / "my"));
+  CHECK(unchecked.status == 1);
+  CHECK_THAT(unchecked.errors, Contains("-fsanitize=thread"));
   CHECK(compile("--unheard-of '" + source + "'").status == 2);
   CHECK(compile("'" + (folder / "none.cu") + "'").status == 2);
   const ProgramResult unbuilt = compile(fmt::format("--build '{}' '{}'", folder / "none", source));

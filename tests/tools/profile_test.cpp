@@ -129,6 +129,7 @@ TEST_CASE("what cannot be profiled is refused with what there is", "[profile][to
   refused("--model net --batch-size 0", "at least 1");
   refused("--model net --batch-size 60001", "60001 of 60000");
   refused("gemm/naive add", "takes m x n x k, add takes rows of a");
+  refused("gemm --json /nonexistent/counts.json", "/nonexistent");
   refused("gemm --gpu b9000", "there are t4, a100");
   for (const char* shape : {"64", "64x64", "64x64x64x64", "0x1x1", "-1x1x1", "64x64xx", "axbxc", "64x64x64x",
                             "1000000x1000000x10", "8x8x8-", "8x8x8-nx", "8x8x8-ntn", "-nt"})

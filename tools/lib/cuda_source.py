@@ -17,12 +17,12 @@ TOKEN = re.compile(
 
 WORDS = {"__global__": "", "__host__": "", "__noinline__": "__attribute__((noinline))"}
 NOT_EMULATED = [
-    (re.compile(r"tex[123]D\w*|texture|cudaTextureObject_t|cudaBindTexture\w*"), "textures"),
+    (re.compile(r"tex[123]D\w*|texture(?=<)|cudaTextureObject_t|cudaBindTexture\w*"), "textures"),
     (re.compile(r"surf[123]D\w*|cudaSurfaceObject_t"), "surfaces"),
     (re.compile(r"cudaGraph\w*"), "graphs"),
-    (re.compile(r"wmma"), "tensor cores (wmma)"),
+    (re.compile(r"wmma(?=::)"), "tensor cores (wmma)"),
     (re.compile(r"cublas\w+"), "cuBLAS"),
-    (re.compile(r"thrust"), "Thrust"),
+    (re.compile(r"thrust(?=::)"), "Thrust"),
     (re.compile(r"asm|__asm__"), "inline PTX"),
     (re.compile(r"__cluster_dims__"), "clusters"),
 ]
@@ -125,18 +125,28 @@ class Source:
     def text(self, place):
         return self.at(place).text if 0 <= place < len(self.code) else ""
 
+    def find(self, place, signs):
+        """The first of the signs at or behind `place`, brackets passed over."""
+        begin = self.at(place)
+        while place < len(self.code):
+            if self.text(place) in signs:
+                return place
+            place = self.matching(place, 1) + 1 if self.text(place) in ("(", "{", "[") else place + 1
+        raise NotEmulated(f"{begin.file}:{begin.line}: error: no {' or '.join(signs)} follows")
+
     def matching(self, place, step):
         """The bracket that belongs to the one at `place`, forward or backward."""
         pairs = {"(": ")", "[": "]", "{": "}", "<": ">"}
         if step < 0:
             pairs = {closing: opening for opening, closing in pairs.items()}
-        opening, closing, depth = self.text(place), pairs[self.text(place)], 0
+        begin = self.at(place)
+        opening, closing, depth = begin.text, pairs[begin.text], 0
         while 0 <= place < len(self.code):
             depth += {opening: 1, closing: -1}.get(self.text(place), 0)
             if depth == 0:
                 return place
             place += step
-        raise NotEmulated(f"{self.at(0).file}: error: a bracket is not closed")
+        raise NotEmulated(f"{begin.file}:{begin.line}: error: the other bracket of '{opening}' is missing")
 
     def start_of_kernel(self, place):
         """Where the expression begins that ends before the <<< at `place`."""
@@ -156,9 +166,7 @@ class Source:
 
     def rewrite_launch(self, place):
         begin = self.start_of_kernel(place)
-        end = place
-        while self.text(end) != ">>>":
-            end = self.matching(end, 1) + 1 if self.text(end) in ("(", "{", "[") else end + 1
+        end = self.find(place, (">>>",))
         first = self.code[begin]
         kernel = "".join(token.text for token in self.tokens[first:self.code[place]] if token.kind != "kept")
         kernel = " ".join(kernel.split())
@@ -202,12 +210,9 @@ class Source:
         # Memory of the device, which the checks find by its section. A gap follows, so that they see what goes past
         # the end; the compiler keeps the order.
         self.at(place).text = '__attribute__((section("warpline_device")))'
-        while self.text(end) not in (";", ""):
-            end = self.matching(end, 1) + 1 if self.text(end) in ("(", "{", "[") else end + 1
-        if self.text(end) == ";":
-            self.gaps += 1
-            self.at(end).after = (f' static char warpline_gap_{self.gaps}[64] '
-                                  '__attribute__((section("warpline_device"), used));')
+        self.gaps += 1
+        self.at(self.find(end, (";",))).after = (f' static char warpline_gap_{self.gaps}[64] '
+                                                 '__attribute__((section("warpline_device"), used));')
 
     def visit_kernels(self):
         """A launch in the body of a function of the device is dynamic parallelism."""
@@ -217,8 +222,7 @@ class Source:
             end = self.end_of_declarator(place)
             if self.text(end) != "(":
                 continue
-            while self.text(end) not in ("{", ";", ""):
-                end = self.matching(end, 1) + 1 if self.text(end) == "(" else end + 1
+            end = self.find(self.matching(end, 1) + 1, ("{", ";"))
             if self.text(end) != "{":
                 continue
             for inside in range(end, self.matching(end, 1)):
@@ -236,12 +240,12 @@ class Source:
         for i in range(begin, place + 2):
             if self.text(i) == "extern":
                 self.at(i).text = "extern __thread"
-        while self.text(place) != ";":
-            place += 1
-            if self.text(place) in (";", ","):
-                self.at(place).text = ' __asm__("warpline_dynamic_shared")' + self.text(place)
-                if self.text(place).endswith(";"):
-                    return
+        while True:
+            place = self.find(place + 1, (";", ","))
+            last = self.text(place) == ";"
+            self.at(place).text = ' __asm__("warpline_dynamic_shared")' + self.text(place)
+            if last:
+                return
 
     def rewrite(self):
         self.visit_kernels()
@@ -252,7 +256,7 @@ class Source:
             if token.kind != "name":
                 continue
             for pattern, what in NOT_EMULATED:
-                if pattern.fullmatch(token.text):
+                if (found := pattern.match(token.text + self.text(place + 1))) and found.end() == len(token.text):
                     token.fail(what)
             if token.text in WORDS:
                 token.text = WORDS[token.text]

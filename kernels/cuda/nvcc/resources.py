@@ -82,7 +82,9 @@ def main():
              "  static const std::vector<KernelResources> all{"]
     for kernel in read(files):
         gpu = GPUS.get(kernel.arch)
-        percents = [occupancy(gpu, 32 * warps, kernel.registers, kernel.shared) if gpu else 0 for warps in range(1, 33)]
+        if gpu is None:
+            continue  # one that this file does not know
+        percents = [occupancy(gpu, 32 * warps, kernel.registers, kernel.shared) for warps in range(1, 33)]
         lines.append(f'      {{"{kernel.name}", {kernel.arch}, {kernel.registers}, {kernel.shared}, {kernel.spilled}, '
                      f'{{{", ".join(map(str, percents))}}}}},')
     lines += ["  };", "  return all;", "}", "", "}  // namespace warpline::cuda", ""]

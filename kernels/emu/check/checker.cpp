@@ -122,7 +122,7 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
   parameters_begin_ = static_cast<const char*>(parameters);
   parameters_end_ = parameters_begin_ + parameter_bytes;
   warps_.assign((launch.block.count() + kWarp - 1) / kWarp, {});
-  arrays_.begin_kernel(launch.shared_bytes);
+  arrays_.begin_kernel();
   const DeviceMemory& memory = device_memory(device_);
   memory_begin_ = static_cast<const char*>(memory.begin());
   memory_bytes_ = memory.capacity();

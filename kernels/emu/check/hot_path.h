@@ -63,7 +63,7 @@ WARPLINE_HOT void Checker::remember(Word& word, bool writes, std::uint8_t bytes,
   // Two reads by different warps since the last barrier: whoever writes, one of them is not ordered before
   // it.
   const auto stands_for_all = [&](const Access& read) {
-    return read.stamp >= barrier_stamp_ && read.bytes == 0xf && read.atomic == 0;
+    return read.work == work_ && read.stamp >= barrier_stamp_ && read.bytes == 0xf && read.atomic == 0;
   };
   if (!writes && stands_for_all(word.read) && stands_for_all(word.other_read) &&
       word.read.thread / kWarp != word.other_read.thread / kWarp)

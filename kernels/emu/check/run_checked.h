@@ -7,7 +7,8 @@
 
 namespace warpline::emu::check {
 
-// Throws KernelError where the kernel had to be stopped, and after it has run where there were reports.
+// Throws KernelError where the kernel had to be stopped. Reports that stop nothing are noted in the moment's
+// queue.
 // While kernels are recorded, it is counted as well; `note`: what for.
 void run_checked(Launch& launch, const KernelCall& call, int device, const Moment& moment,
                  const kernels::CallNote& note);

@@ -38,7 +38,6 @@ class Shadow {
 
   ByteState* states(std::size_t offset) { return states_ + offset; }
   Word& word(std::size_t offset) { return words_[offset / 4]; }
-  std::size_t bytes() const { return bytes_; }
 
  private:
   std::size_t bytes_;

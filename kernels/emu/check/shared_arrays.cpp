@@ -4,10 +4,9 @@
 
 namespace warpline::emu::check {
 
-void SharedArrays::begin_kernel(std::size_t dynamic_bytes) {
+void SharedArrays::begin_kernel() {
   locals_ = thread_local_block();
   dynamic_begin_ = warpline_dynamic_shared;
-  dynamic_bytes_ = dynamic_bytes;
   if (!local_at_.empty()) return;
   local_at_.assign(locals_.bytes, -1);
   for (std::size_t i = 0; i < thread_locals().size(); ++i) {

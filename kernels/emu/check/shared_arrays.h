@@ -14,7 +14,7 @@ namespace warpline::emu::check {
 class SharedArrays {
  public:
   // On the OS thread that runs the kernel.
-  void begin_kernel(std::size_t dynamic_bytes);
+  void begin_kernel();
 
   // In thread-local storage: BuiltIn are the emulator's own variables, such as threadIdx.
   enum class Kind : std::uint8_t { None, BuiltIn, Static, Dynamic };
@@ -46,14 +46,12 @@ class SharedArrays {
            local_at_[offset] == local_at_[other];
   }
   std::size_t static_bytes() const { return locals_.bytes; }
-  std::size_t dynamic_bytes() const { return dynamic_bytes_; }
 
  private:
   ThreadLocalBlock locals_;
   std::vector<std::int32_t> local_at_;  // which of thread_locals() each byte is of, or -1
   std::vector<char> built_in_;          // is it one of the emulator's own?
   const char* dynamic_begin_ = nullptr;
-  std::size_t dynamic_bytes_ = 0;
 };
 
 }  // namespace warpline::emu::check

@@ -37,10 +37,10 @@ cudaError_t cudaLaunchKernel(void (*function)(Parameters...), dim3 grid, dim3 bl
       "(cudaLaunchKernel)", site, [=](auto visit) { return visit(function); },
       [=](const auto&... a) { function(a...); })(grid, block, shared_bytes, stream);
   struct InOrder {
-    InOrder(const decltype(configured)& launch, Parameters... values) { launch(values...); }
+    InOrder(const decltype(configured)& launch, Parameters... values) : error(launch(values...)) {}
+    cudaError_t error;
   };
-  InOrder{configured, *static_cast<Parameters*>(arguments[i++])...};
-  return cudaPeekAtLastError();
+  return InOrder{configured, *static_cast<Parameters*>(arguments[i++])...}.error;
 }
 template <class T>
 cudaError_t cudaLaunchKernel(const T*, dim3, dim3, void**, std::size_t = 0, cudaStream_t = nullptr) {

@@ -127,14 +127,7 @@ cudaError_t cudaProfilerStart() { return cudaSuccess; }
 cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 cudaError_t cudaDeviceSynchronize() {
-  return api([&](State& state) {
-    cudaError_t first = cudaSuccess;
-    for (CUstream_st* stream : state.streams(warpline::cuda::current_device())) {
-      const cudaError_t error = warpline::cuda::synchronize(*stream);
-      if (first == cudaSuccess) first = error;
-    }
-    return first;
-  });
+  return api([](State& state) { return state.synchronize(warpline::cuda::current_device()); });
 }
 cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 

@@ -13,11 +13,11 @@
 
 namespace warpline::cuda {
 
-void launch(const LaunchSite& site, const LaunchShape& shape, const Body& body) {
+cudaError_t launch(const LaunchSite& site, const LaunchShape& shape, const Body& body) {
   const emu::KernelCall call{
       body.run, std::shared_ptr<const void>(body.object, [=](const void*) { body.destroy(body.object); }),
       body.bytes};
-  api([&](State& state) {
+  return api([&](State& state) {
     CUstream_st* const stream = state.find(shape.stream);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     const emu::LaunchShape wanted{site.kernel, shape.grid, shape.block, shape.shared_bytes, checked()};
@@ -28,7 +28,7 @@ void launch(const LaunchSite& site, const LaunchShape& shape, const Body& body) 
       if (checked()) {
         emu::check::add({"launch", fmt::format("========= launch: {}\n=========   at {}\n", error.what(),
                                                emu::to_string(site.site))});
-        state.has_new_reports();  // the error tells it
+        state.take_new_reports();  // the error tells it
       }
       return cudaErrorInvalidConfiguration;
     }

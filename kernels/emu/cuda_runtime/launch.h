@@ -36,8 +36,8 @@ struct Body {
   void (*destroy)(void* object);
 };
 
-// Takes the body over. What is wrong with the launch is the next cudaGetLastError().
-void launch(const LaunchSite& site, const LaunchShape& shape, const Body& body);
+// Takes the body over. What is wrong with the launch is the next cudaGetLastError() as well.
+cudaError_t launch(const LaunchSite& site, const LaunchShape& shape, const Body& body);
 
 template <class Call>
 class Configured {
@@ -46,13 +46,13 @@ class Configured {
       : site_(site), shape_(shape), call_(call) {}
 
   template <class... Arguments>
-  void operator()(Arguments... arguments) const {
+  cudaError_t operator()(Arguments... arguments) const {
     auto body = [call = call_, arguments...] { call(arguments...); };
     using Object = decltype(body);
-    launch(site_, shape_,
-           {new Object(body), sizeof(Object),
-            [](const void* object) { (*static_cast<const Object*>(object))(); },
-            [](void* object) { delete static_cast<Object*>(object); }});
+    return launch(site_, shape_,
+                  {new Object(body), sizeof(Object),
+                   [](const void* object) { (*static_cast<const Object*>(object))(); },
+                   [](void* object) { delete static_cast<Object*>(object); }});
   }
 
  private:

@@ -36,15 +36,18 @@ cudaError_t allocate(State& state, void** data, std::size_t bytes, Allocation al
   return cudaSuccess;
 }
 
-// As CUDA does: not before all work of the device is done.
+// As CUDA does: not before all work of the device is done; of every device, where all reach the block.
 cudaError_t release(State& state, void* data, bool host) {
   if (data == nullptr) return cudaSuccess;
   const auto place = state.place_of(data);
   if (!place || place->offset != 0 || (place->allocation.type == cudaMemoryTypeHost) != host)
     return cudaErrorInvalidValue;
-  if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) return error;
-  state.remove(data);
   const int device = place->allocation.device;
+  for (int other = 0; other < state.devices(); ++other) {
+    if (device != other && device != kSharedWithHost) continue;
+    if (const cudaError_t error = state.synchronize(other); error != cudaSuccess) return error;
+  }
+  state.remove(data);
   if (warpline::cuda::checked()) {
     Checker& checker = Checker::instance();
     const std::lock_guard lock(checker.mutex());

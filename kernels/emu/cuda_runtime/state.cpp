@@ -75,6 +75,15 @@ std::vector<CUstream_st*> State::streams(int device) {
   return found;
 }
 
+cudaError_t State::synchronize(int device) {
+  cudaError_t first = cudaSuccess;
+  for (CUstream_st* stream : streams(device)) {
+    const cudaError_t error = cuda::synchronize(*stream);
+    if (first == cudaSuccess) first = error;
+  }
+  return first;
+}
+
 // CUDA C++ Programming Guide, "Default Stream", legacy: it waits for all blocking streams of its device, and
 // they for it.
 void State::put(CUstream_st& stream, emu::Queue::Work work) {
@@ -136,13 +145,9 @@ void State::add(void* data, Allocation allocation) {
   allocations_[static_cast<std::byte*>(data)] = allocation;
 }
 
-std::optional<Allocation> State::remove(void* data) {
+void State::remove(void* data) {
   const std::lock_guard lock(mutex_);
-  const auto found = allocations_.find(static_cast<std::byte*>(data));
-  if (found == allocations_.end()) return std::nullopt;
-  const Allocation allocation = found->second;
-  allocations_.erase(found);
-  return allocation;
+  allocations_.erase(static_cast<std::byte*>(data));
 }
 
 std::optional<State::Place> State::place_of(const void* address) {
@@ -156,9 +161,10 @@ std::optional<State::Place> State::place_of(const void* address) {
   return Place{allocation, offset};
 }
 
-bool State::has_new_reports() {
+bool State::take_new_reports() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(reports_told_, emu::check::reports()) != reports_told_;
+  const std::size_t reports = emu::check::reports();
+  return std::exchange(reports_told_, reports) != reports;
 }
 
 cudaError_t reach(const emu::Queue::Mark& mark) {
@@ -169,7 +175,7 @@ cudaError_t reach(const emu::Queue::Mark& mark) {
   } catch (const Error&) {
     failed = true;  // what the checks reported, which stops nothing
   }
-  failed = state.has_new_reports() || failed;
+  failed = state.take_new_reports() || failed;
   if (state.broken() != cudaSuccess) return state.broken();
   return failed ? cudaErrorLaunchFailure : cudaSuccess;
 }

@@ -60,6 +60,8 @@ class State {
   void close(CUstream_st& stream);
   // Streams of a device, the default one first.
   std::vector<CUstream_st*> streams(int device);
+  // Waits for all of them; the first error.
+  cudaError_t synchronize(int device);
 
   // Puts work on the stream, after what CUDA orders before it. An error of the work ends the program's luck:
   // every later call returns it.
@@ -78,7 +80,7 @@ class State {
 
   // Memory.
   void add(void* data, Allocation allocation);
-  std::optional<Allocation> remove(void* data);
+  void remove(void* data);
   // The allocation that the address is in, and where in it.
   struct Place {
     Allocation allocation;
@@ -86,8 +88,8 @@ class State {
   };
   std::optional<Place> place_of(const void* address);
 
-  // Reports that no synchronisation has told yet.
-  bool has_new_reports();
+  // Were there reports since the last call?
+  bool take_new_reports();
 
  private:
   State();

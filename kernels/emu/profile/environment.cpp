@@ -1,7 +1,6 @@
 #include "kernels/emu/profile/environment.h"
 
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -14,7 +13,8 @@ namespace warpline::emu::profile {
 
 namespace {
 
-std::optional<Recording> recording;
+// Never destroyed: what it records with is gone before static objects are.
+Recording* recording = nullptr;
 
 void print_recording() {
   const std::vector<KernelProfile> profiles = recording->take();
@@ -31,7 +31,7 @@ bool wanted_by_environment() {
 }
 
 void record_until_exit() {
-  recording.emplace();
+  recording = new Recording;
   check::fail_at_exit();  // before: it ends the program, and comes after what is registered later
   std::atexit(print_recording);
 }

@@ -35,7 +35,7 @@ void Profiler::begin_kernel(const Launch& launch, int device, const kernels::Cal
                             Watcher& checker) {
   checker_ = &checker;
   device_ = device;
-  arrays_.begin_kernel(launch.shared_bytes);
+  arrays_.begin_kernel();
   warps_.resize(std::max<std::size_t>(warps_.size(), (launch.block.count() + kWarp - 1) / kWarp));
   const std::string name = short_name(launch.kernel);
   const auto is_this = [&](const auto& kernel) {
@@ -60,9 +60,11 @@ void Profiler::begin_kernel(const Launch& launch, int device, const kernels::Cal
 
 void Profiler::end_kernel() {
   for (Warp& warp : warps_) flush(warp);
-  for (SectorSet& sectors : touched_[device_]) {
-    kernel_->profile.bytes_touched += sectors.size() * kSectorBytes;
-    sectors.clear();
+  for (auto& [memory, directions] : touched_) {
+    for (SectorSet& sectors : directions) {
+      kernel_->profile.bytes_touched += sectors.size() * kSectorBytes;
+      sectors.clear();
+    }
   }
 }
 
@@ -125,10 +127,11 @@ void Profiler::access(const Request& request) {
   std::uint64_t address = 0;
   Place place;
   place.direction = request.atomic ? Direction::Atomic : request.writes ? Direction::Store : Direction::Load;
-  if (device_of(request.address) == device_) {
-    const std::size_t offset = device_memory(device_).offset(request.address);
+  const int memory = device_of(request.address);
+  if (memory == device_ || memory == kSharedWithHost) {
+    const std::size_t offset = device_memory(memory).offset(request.address);
     address = offset;
-    SectorSet& touched = touched_[device_][request.writes ? 1 : 0];
+    SectorSet& touched = touched_[memory][request.writes ? 1 : 0];
     for (std::size_t s = offset / kSectorBytes; s <= (offset + request.bytes - 1) / kSectorBytes; ++s)
       touched.insert(s);
   } else {
