@@ -1,5 +1,5 @@
-// A kernel that writes what a copy of another stream reads, without waiting for it. Two warps have read the same
-// before, in order.
+// A kernel that writes what a copy of another stream reads, without waiting for it. Two warps have read the
+// same before, in order.
 #include <cstdio>
 
 __global__ void read(const float* x, float* y) { y[threadIdx.x] = x[0]; }

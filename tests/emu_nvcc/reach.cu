@@ -1,5 +1,6 @@
 // What programs by others need beside the basics, and who reaches which memory: "host" lets the host read the
-// device's, "past" reads behind the end of a constant, "odd" a float4 from an address that is none's.
+// device's, "past" reads behind the end of a constant, "odd" a float4 from an address that is none's,
+// "global" what is the host's.
 #include <cstdio>
 #include <cstring>
 
@@ -35,6 +36,8 @@ __global__ void large(T* out) {
 }
 __global__ void small(float* out) { *out = 1; }
 
+float4 of_host[32];
+
 int main(int, char** arguments) {
   const char* const fault = arguments[1];
   float host[128], ones[16], result = 0;
@@ -47,7 +50,8 @@ int main(int, char** arguments) {
   cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
   cudaMemcpyToSymbol(weights, ones, sizeof ones);
   const int odd = std::strcmp(fault, "odd") == 0 ? 1 : 0;
-  sum<<<1, 32>>>(reinterpret_cast<float4*>(reinterpret_cast<float*>(x) + odd), out,
+  const bool global = std::strcmp(fault, "global") == 0;
+  sum<<<1, 32>>>(global ? of_host : reinterpret_cast<float4*>(reinterpret_cast<float*>(x) + odd), out,
                  std::strcmp(fault, "past") == 0 ? 1 : 0);
   cudaMemcpy(&result, out, sizeof result, cudaMemcpyDeviceToHost);
   std::printf("%g\n", result);

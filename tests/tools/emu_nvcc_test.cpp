@@ -126,13 +126,15 @@ TEST_CASE("the host stays out of the device's memory, kernels within their const
   CHECK_THAT(checked.errors, Contains("launch of small") && Contains("========= 1 reports"));
   CHECK_THAT(run(1, "host").errors,
              Contains("memcheck: the host reads 4 bytes of device memory, at byte 0 of a block of 4 bytes") &&
-                 Contains("reach.cu:60") && Contains("========= 2 reports"));
+                 Contains("reach.cu:64") && Contains("========= 2 reports"));
   const ProgramResult past = run(1, "past");
   CHECK_THAT(past.errors,
-             Contains("memcheck: global memory weights, byte 64 of 64") && Contains("reach.cu:25"));
+             Contains("memcheck: global memory weights, byte 64 of 64") && Contains("reach.cu:26"));
   CHECK(past.status == 1);
   CHECK_THAT(run(1, "odd").errors, Contains("memcheck: misaligned address") && Contains("reads 16 bytes") &&
-                                       Contains("reach.cu:24"));
+                                       Contains("reach.cu:25"));
+  CHECK_THAT(run(1, "global").errors,
+             Contains("which is neither device nor shared memory") && Contains("reach.cu:25"));
 }
 
 TEST_CASE("a CUDA program runs fast and checked, and each fault is reported", "[emu][nvcc]") {

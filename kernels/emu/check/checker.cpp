@@ -227,7 +227,7 @@ bool Checker::locate_elsewhere(const Request& request, Space& space) {
   if (launch_ == nullptr) return false;  // the host's end of a copy
   // Its parameters are a thread's own as well.
   if (!request.writes && address >= parameters_begin_ && address < parameters_end_) return false;
-  if (!request.writes && is_program_data(address)) return false;  // constants
+  if (!request.writes && is_constant_data(address)) return false;  // constants
   stop("memcheck", request,
        fmt::format("address {}, which is neither device nor shared memory",
                    static_cast<const void*>(address)));

@@ -172,7 +172,7 @@ const std::vector<Variable>& device_variables() {
   return found;
 }
 
-bool is_program_data(const void* address) {
+bool is_constant_data(const void* address) {
   struct Search {
     std::uintptr_t address;
     bool found;
@@ -183,8 +183,10 @@ bool is_program_data(const void* address) {
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const ElfW(Phdr)& segment = info->dlpi_phdr[i];
           const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-          wanted.found = wanted.found || (segment.p_type == PT_LOAD && wanted.address >= begin &&
-                                          wanted.address < begin + segment.p_memsz);
+          const bool constant =
+              (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) == 0) || segment.p_type == PT_GNU_RELRO;
+          wanted.found = wanted.found ||
+                         (constant && wanted.address >= begin && wanted.address < begin + segment.p_memsz);
         }
         return wanted.found ? 1 : 0;
       },

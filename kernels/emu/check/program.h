@@ -42,8 +42,8 @@ struct Variable {
 const std::vector<Variable>& thread_locals();
 const std::vector<Variable>& device_variables();
 
-// Is it a variable or constant of the main program, or of a library?
-bool is_program_data(const void* address);
+// Is it a constant of the main program, or of a library?
+bool is_constant_data(const void* address);
 
 // The calling thread's block of them.
 struct ThreadLocalBlock {
