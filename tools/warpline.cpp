@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   warpline::tools::add_schedule(app);
   warpline::tools::require_plain_values(app);
   try {
+    if (warpline::emu::profile::wanted_by_environment()) warpline::emu::profile::record_until_exit();
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
@@ -76,7 +77,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   open_missing_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the limit is an error then, as on a full disk
-  if (warpline::emu::profile::wanted_by_environment()) warpline::emu::profile::record_until_exit();
   const int status = run(argc, argv);
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return status == 0 && !written ? report("[output] standard output could not be written", kFailed) : status;

@@ -23,7 +23,7 @@ extern __shared__ float dynamic[];
 __global__ void sum(const float4* x, float* out, int first) {
   const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
   const float4 four = x[threadIdx.x];
-  const float own = (four.x + four.y + four.z + four.w) * weights[first + threadIdx.x % 16] + behind[0];
+  const float own = (four.x + four.y + four.z + four.w) * *(weights + first + threadIdx.x % 16) + behind[0];
   const float total = cg::reduce(tile, own, cg::plus<float>());
   const float most = cg::reduce(tile, own, cg::greater<float>());
   if (threadIdx.x == 0) *out = most < CUDART_INF_F ? total : 0;

@@ -47,6 +47,7 @@ TEST_CASE("the program of the README", "[emu][nvcc]") {
     CHECK(result.out == "1 4 9 16\n");
     CHECK(result.errors.empty());
   }
+  CHECK(run_program(fmt::format("WARPLINE_CHECK=yes '{}'", program)).status == 2);
   // Word for word, four blanks further in.
   std::string shown;
   std::string line;
@@ -161,6 +162,26 @@ TEST_CASE("a CUDA program runs fast and checked, and each fault is reported", "[
     CHECK(checked.status == 1);  // a refused launch is a report as well
     CHECK_THAT(checked.errors, fault == 0 ? Contains("launch: [emu] launch of sum") : Contains("reports"));
   }
+}
+
+TEST_CASE("host threads share the runtime; templates share dynamic memory; structs have gaps",
+          "[emu][nvcc]") {
+  const TemporaryFolder folder;
+  const std::string program = folder / "shared";
+  const ProgramResult compiled =
+      compile(fmt::format("'{}/tests/emu_nvcc/shared.cu' -o '{}'", WARPLINE_SOURCE_ROOT, program));
+  INFO(compiled.errors);
+  REQUIRE(compiled.status == 0);
+  for (const int check : {0, 1}) {
+    const ProgramResult result = run_program(fmt::format("WARPLINE_CHECK={} '{}'", check, program));
+    INFO(result.errors);
+    CHECK(result.status == 0);
+    CHECK(result.out == "31 0\n1 29\n0 wrong, cudaSuccess\n");
+  }
+  // Into the array behind; by a kernel that nobody waits for.
+  const ProgramResult past = run_program(fmt::format("WARPLINE_CHECK=1 '{}' past", program));
+  CHECK(past.status == 1);
+  CHECK_THAT(past.errors, Contains("memcheck: index 32 of 'float [32]'") && Contains("shared.cu:"));
 }
 
 TEST_CASE("a copy that another stream does not wait for is a race", "[emu][nvcc][check]") {

@@ -75,6 +75,17 @@ TEST_CASE("a checked step of training reports nothing and changes nothing", "[em
   }
 }
 
+TEST_CASE("what WARPLINE_CHECK does not know is refused", "[emu][check]") {
+  for (const char* variable : {"WARPLINE_CHECK", "WARPLINE_PROFILE"}) {
+    const auto run =
+        run_program(fmt::format("{}=yes '{}' train --data builtin --model mlp --steps 1 "
+                                "--device emu",
+                                variable, WARPLINE_PROGRAM));
+    CHECK(run.status == 2);
+    CHECK_THAT(run.errors, Contains(variable) && Contains("'yes'"));
+  }
+}
+
 TEST_CASE("WARPLINE_CHECK=1 asks for the checks of emu, and of nothing else", "[emu][check]") {
   for (const auto& [device, checked] : {std::pair{"emu", true}, std::pair{"cpu", false}}) {
     const TemporaryFolder folder;

@@ -229,6 +229,33 @@ class Source:
                 if self.text(inside) == "<<<":
                     self.at(inside).fail("a launch by a kernel (dynamic parallelism)")
 
+    def rewrite_dynamic_shared(self, begin, place):
+        """`extern T name[][4], ...;` becomes `T (*name)[4] = ...;`: in a template no other name can be given to it."""
+        for i in range(begin, place + 2):
+            if self.text(i) == "extern":
+                self.at(i).text = ""
+        while self.text(place) != ";":
+            bracket = self.find(place + 1, ("[",))
+            name = self.at(bracket - 1)
+            for i in range(bracket, self.matching(bracket, 1) + 1):
+                self.at(i).text = ""
+            place = self.find(bracket, (";", ","))
+            self.at(place).after = ""
+            self.at(place - 1).after = f" = reinterpret_cast<decltype({name.text})>(::warpline::emu::warpline_dynamic_shared)"
+            name.text = f"(*{name.text})"
+
+    def is_in_a_function(self, place):
+        """Is it a declaration in a body, of a function or of a statement?"""
+        depth = 0
+        while place > 0:
+            place -= 1
+            depth += {"{": 1, "}": -1}.get(self.text(place), 0)
+            if depth == 1:
+                if self.text(place - 1) in (")", "else", "do", "const", "noexcept"):
+                    return True
+                depth = 0
+        return False
+
     def rewrite_shared(self, place):
         begin = self.declaration(place)
         before = [self.text(i) for i in range(begin, place + 2)]
@@ -237,6 +264,9 @@ class Source:
             return
         # All such arrays are one memory, which the block owns.
         self.at(place).text = ""
+        if self.is_in_a_function(place):
+            self.rewrite_dynamic_shared(begin, place)
+            return
         for i in range(begin, place + 2):
             if self.text(i) == "extern":
                 self.at(i).text = "extern __thread"

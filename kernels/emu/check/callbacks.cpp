@@ -1,4 +1,5 @@
-// What the compiler calls for each memory access under -fsanitize=thread, and for each basic block. The build
+// What the compiler calls for each memory access under -fsanitize=thread, for an index that -fsanitize=bounds
+// finds outside its array, and for each basic block. The build
 // renames these calls of checked kernels (symbols.txt), so that a build with the real ThreadSanitizer still
 // watches the host's code.
 #include <cstddef>
@@ -46,9 +47,29 @@ inline void check_atomic(const volatile void* address, std::size_t bytes, bool w
   }
 }
 
+// As both compilers lay them out for UBSan (compiler-rt, ubsan_value.h and ubsan_handlers.h).
+struct TypeDescriptor {
+  std::uint16_t kind, info;  // of an integer: is it signed, and above that bit the logarithm of its bits
+  char name[1];              // "'int [32]'", longer than that
+};
+struct OutOfBounds {
+  const char* file;
+  std::uint32_t line, column;
+  const TypeDescriptor *array, *index;
+};
+
 }  // namespace
 
 extern "C" {
+
+void warpline_check_out_of_bounds(const OutOfBounds* access, std::uintptr_t index) {
+  const unsigned unused = 64 - (1U << (access->index->info >> 1));
+  const bool is_signed = (access->index->info & 1) != 0;
+  warpline::emu::check::Checker::instance().bad_index(
+      static_cast<const char*>(access->array->name),
+      is_signed ? static_cast<std::int64_t>(index << unused) >> unused : static_cast<std::int64_t>(index),
+      __builtin_return_address(0));
+}
 
 void warpline_check_init() {}
 void warpline_check_func_entry(void*) {}

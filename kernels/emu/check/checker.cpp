@@ -106,6 +106,16 @@ void Checker::host_access(const Request& request) {
            bounds_of(static_cast<const char*>(request.address)), kLine, source_line(site))});
 }
 
+void Checker::bad_index(const char* array, std::int64_t index, const void* return_address) {
+  const std::string what = fmt::format("index {} of {}", index, array);
+  if (running_watcher != nullptr) stop("memcheck", {.return_address = return_address}, what);
+  const std::lock_guard lock(mutex_);
+  const CodeOffset site = code_offset(return_address, loaded_at_);
+  if (!seen_.insert({site, 0, "memcheck"}).second) return;
+  add({"memcheck",
+       fmt::format("{} memcheck: the host uses {}\n{}   at {}\n", kLine, what, kLine, source_line(site))});
+}
+
 void Checker::copy_in(const void* to, std::size_t bytes) {
   access({.address = to, .bytes = bytes, .writes = true, .aligned = false});
 }
@@ -180,7 +190,10 @@ bool Checker::locate(const Request& request, Space& space) {
     if (const SharedArrays::Place place = arrays_.find(address); place.kind != SharedArrays::Kind::None) {
       const bool dynamic = place.kind == SharedArrays::Kind::Dynamic;
       space = {(dynamic ? dynamic_shared_ : static_shared_).get(), place.offset, true};
-      return place.kind != SharedArrays::Kind::BuiltIn;
+      if (place.kind != SharedArrays::Kind::BuiltIn) return true;
+      if (request.writes)
+        stop("memcheck", request, "an address outside every array, where threadIdx and its like are");
+      return false;
     }
     // What a thread keeps on its stack is its own. Shared memory may lie close behind.
     const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
@@ -276,13 +289,19 @@ void Checker::check_bounds(const Request& request, const Space& space) {
 
 void Checker::check_initialised(const Request& request, const Space& space) {
   const ByteState* const states = space.shadow->states(space.offset);
-  for (std::size_t i = 0; i < request.bytes; ++i) {
-    if (states[i] == ByteState::Written) continue;
-    const auto* const address = static_cast<const char*>(request.address) + i;
-    report("initcheck", request,
-           fmt::format("{} memory {}, which nobody has written{}", space.shared ? "shared" : "global",
-                       place(address, space), space.shared ? " since the block began" : ""));
-    return;
+  // Members of a struct may have gaps between them, but none that fills a granule of eight bytes: there, one
+  // written byte is enough.
+  const std::size_t granule = request.bytes > sizeof(std::uint32_t) ? sizeof(double) : 1;
+  for (std::size_t i = 0; i < request.bytes;) {
+    const std::size_t end = std::min(request.bytes, i + granule - (space.offset + i) % granule);
+    if (std::find(states + i, states + end, ByteState::Written) == states + end) {
+      const auto* const address = static_cast<const char*>(request.address) + i;
+      report("initcheck", request,
+             fmt::format("{} memory {}, which nobody has written{}", space.shared ? "shared" : "global",
+                         place(address, space), space.shared ? " since the block began" : ""));
+      return;
+    }
+    i = end;
   }
 }
 
@@ -376,8 +395,8 @@ void Checker::report(const char* check, const Request& request, const std::strin
   std::string text = fmt::format("{} {}: {}\n", kLine, check, what);
   const char* const verb = request.writes ? "writes" : "reads";
   if (launch_ != nullptr) {
-    text += fmt::format("{}   {} {} {} bytes at {}\n", kLine, name_of(block_, thread_), verb, request.bytes,
-                        source_line(site));
+    const std::string access = request.bytes == 0 ? "is" : fmt::format("{} {} bytes", verb, request.bytes);
+    text += fmt::format("{}   {} {} at {}\n", kLine, name_of(block_, thread_), access, source_line(site));
   } else {
     text += fmt::format("{}   {} {} {} bytes\n", kLine, work_of(work_).name, verb, request.bytes);
   }

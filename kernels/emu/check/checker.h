@@ -55,6 +55,8 @@ class Checker final : public Watcher {
   void forget_reports() { seen_.clear(); }
   // By the host's own code, which has to copy instead.
   void host_access(const Request& request);
+  // The compiler knows the array's size. `array`: its type.
+  void bad_index(const char* array, std::int64_t index, const void* return_address);
   void copy_in(const void* to, std::size_t bytes);  // from the host, or zeros
   void copy_within(const void* to, const void* from, std::size_t bytes);
 

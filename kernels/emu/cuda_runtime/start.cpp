@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "kernels/emu/cuda_runtime/state.h"
+#include "kernels/emu/environment.h"
 #include "kernels/emu/profile/environment.h"
 
 namespace warpline::cuda {
@@ -20,8 +21,13 @@ namespace warpline::cuda {
 namespace {
 
 bool checks_are_wanted() {
-  const char* const wanted = std::getenv("WARPLINE_CHECK");
-  return (wanted != nullptr && std::string_view(wanted) == "1") || emu::profile::wanted_by_environment();
+  try {
+    const bool checks = emu::is_switched_on("WARPLINE_CHECK"), counts = emu::profile::wanted_by_environment();
+    return checks || counts;
+  } catch (const ValueError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    _exit(2);
+  }
 }
 
 // Of the running program's own file; empty: there is none.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/emu/block.h"
+#include "kernels/emu/check/checker.h"
 #include "kernels/emu/cuda_runtime/environment.h"
 #include "kernels/emu/memory.h"
 #include "kernels/emu/order.h"
@@ -39,6 +40,17 @@ State::State() : pool_(threads()) {
     default_streams_.push_back(std::move(stream));
   }
   default_pieces_.resize(default_streams_.size());
+  if (!checked()) return;
+  // What nobody waits for is checked as well, while what is made here first is still there, on a thread that
+  // has its own variables yet.
+  emu::device_memory(0);
+  emu::check::Checker::instance();
+  emu::check::fail_at_exit();
+  std::atexit([] {
+    std::thread([] {
+      for (int device = 0; device < instance().devices(); ++device) instance().synchronize(device);
+    }).join();
+  });
 }
 
 CUstream_st* State::find(cudaStream_t stream) {
@@ -66,19 +78,19 @@ void State::close(CUstream_st& stream) {
   delete &stream;
 }
 
-std::vector<CUstream_st*> State::streams(int device) {
-  const std::lock_guard lock(mutex_);
-  std::vector<CUstream_st*> found{default_streams_[static_cast<std::size_t>(device)].get()};
-  for (CUstream_st* stream : streams_) {
-    if (stream->device == device) found.push_back(stream);
-  }
-  return found;
-}
-
 cudaError_t State::synchronize(int device) {
+  std::vector<emu::Queue::Mark> ends;
+  {
+    // Other threads may destroy a stream meanwhile; its queue lives as long as a mark in it.
+    const std::lock_guard lock(mutex_);
+    ends.push_back(mark(*default_streams_[static_cast<std::size_t>(device)]));
+    for (CUstream_st* stream : streams_) {
+      if (stream->device == device) ends.push_back(mark(*stream));
+    }
+  }
   cudaError_t first = cudaSuccess;
-  for (CUstream_st* stream : streams(device)) {
-    const cudaError_t error = cuda::synchronize(*stream);
+  for (const emu::Queue::Mark& end : ends) {
+    const cudaError_t error = reach(end);
     if (first == cudaSuccess) first = error;
   }
   return first;

@@ -58,9 +58,7 @@ class State {
   CUstream_st* find(cudaStream_t stream);
   CUstream_st* open(int device, bool blocking);
   void close(CUstream_st& stream);
-  // Streams of a device, the default one first.
-  std::vector<CUstream_st*> streams(int device);
-  // Waits for all of them; the first error.
+  // Waits for all streams of a device; the first error.
   cudaError_t synchronize(int device);
 
   // Puts work on the stream, after what CUDA orders before it. An error of the work ends the program's luck:

@@ -1,11 +1,11 @@
 #include "kernels/emu/profile/environment.h"
 
 #include <cstdlib>
-#include <string_view>
 
 #include <fmt/core.h>
 
 #include "kernels/emu/check/report.h"
+#include "kernels/emu/environment.h"
 #include "kernels/emu/profile/profile.h"
 #include "kernels/emu/profile/table.h"
 
@@ -25,10 +25,7 @@ void print_recording() {
 
 }  // namespace
 
-bool wanted_by_environment() {
-  const char* const variable = std::getenv("WARPLINE_PROFILE");
-  return variable != nullptr && std::string_view(variable) == "1";
-}
+bool wanted_by_environment() { return is_switched_on("WARPLINE_PROFILE"); }
 
 void record_until_exit() {
   recording = new Recording;
