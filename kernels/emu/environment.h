@@ -12,8 +12,7 @@ namespace warpline::emu {
 inline bool is_switched_on(const char* variable) {
   const char* const text = std::getenv(variable);
   const std::string_view value = text == nullptr ? "" : text;
-  if (value != "" && value != "0" && value != "1")
-    fail<ValueError>(variable, "is 1 or 0; it is '{}'", value);
+  if (value != "" && value != "0" && value != "1") fail<ValueError>(variable, "is 1 or 0; it is '{}'", value);
   return value == "1";
 }
 

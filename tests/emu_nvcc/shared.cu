@@ -1,5 +1,6 @@
-// What is shared: dynamic memory by templates, a struct's bytes with the gaps between its members, the runtime by
-// threads of the host. "past" reaches from one shared array into the next, in a kernel that nobody waits for.
+// What is shared: dynamic memory by templates, a struct's bytes with the gaps between its members, the
+// runtime by threads of the host. "past" reaches from one shared array into the next, in a kernel that nobody
+// waits for.
 #include <atomic>
 #include <cstdio>
 #include <thread>

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,16 +44,19 @@ std::string demangled(const char* name) {
 
 // The offset is what the symbol table tells as the value.
 std::vector<Variable> read_symbols(unsigned type) {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  std::ifstream file("/proc/self/exe", std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg();
   std::vector<Variable> found;
-  if (bytes.size() < sizeof(ElfW(Ehdr))) return found;
-  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(bytes.data());
-  const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(bytes.data() + header.e_shoff);
+  if (size < static_cast<std::streamoff>(sizeof(ElfW(Ehdr)))) return found;
+  const auto bytes = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(size));
+  file.seekg(0).read(bytes.get(), size);
+  if (!file) return found;
+  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(bytes.get());
+  const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(bytes.get() + header.e_shoff);
   for (int i = 0; i < header.e_shnum; ++i) {
     if (sections[i].sh_type != SHT_SYMTAB) continue;
-    const char* const names = bytes.data() + sections[sections[i].sh_link].sh_offset;
-    const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(bytes.data() + sections[i].sh_offset);
+    const char* const names = bytes.get() + sections[sections[i].sh_link].sh_offset;
+    const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(bytes.get() + sections[i].sh_offset);
     for (std::size_t s = 0; s < sections[i].sh_size / sizeof(ElfW(Sym)); ++s) {
       if (ELF64_ST_TYPE(symbols[s].st_info) != type || symbols[s].st_size == 0) continue;
       found.push_back({demangled(names + symbols[s].st_name), symbols[s].st_value, symbols[s].st_size});
