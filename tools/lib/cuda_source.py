@@ -240,7 +240,6 @@ class Source:
             for i in range(bracket, self.matching(bracket, 1) + 1):
                 self.at(i).text = ""
             place = self.find(bracket, (";", ","))
-            self.at(place).after = ""
             self.at(place - 1).after = f" = reinterpret_cast<decltype({name.text})>(::warpline::emu::warpline_dynamic_shared)"
             name.text = f"(*{name.text})"
 
