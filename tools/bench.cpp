@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -234,26 +233,26 @@ void run_bench(const BenchOptions& options, bool threads_given) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
+void add_bench(Command program) {
   const auto options = std::make_shared<BenchOptions>();
-  CLI::App* bench = app.add_subcommand("bench", "how fast this machine is");
-  bench->require_subcommand(1);
-  CLI::App* kernels = bench->add_subcommand(
+  const Command bench = program.add_command("bench", "how fast this machine is");
+  bench.require_command();
+  const Command kernels = bench.add_command(
       "kernels",
       "Checks every row of the kernel table against ref at several shapes, then times it: the median of "
       "repeats, floating-point operations a second, and bytes a second, each byte counted once. Operands "
       "stay in a cache where they fit. On cuda with cuBLAS and cuDNN beside it, where the build found them.");
-  kernels->add_option("ops", options->ops, "ops, as in gemm; default: all ('warpline profile --list')");
-  kernels->add_option("--device", options->device, "cpu, ref, emu or cuda")->capture_default_str();
-  kernels->add_option("--shape", options->shape, "sizes for the one op that is named, as in 128x128x128");
-  kernels->add_option("--min-time", options->min_time, "seconds to repeat each")->capture_default_str();
-  kernels->add_flag("--quick", options->quick, "small shapes, once each: is every row right?");
-  CLI::Option* threads =
-      kernels->add_option("--threads", options->threads, "CPU threads, for cpu and emu; default: all cores")
-          ->default_str("auto");
-  kernels->add_option("--seed", options->seed, "of the random data")->capture_default_str();
-  kernels->add_option("--json", options->json, "write the results to this file");
-  kernels->callback([=] { run_bench(*options, threads->count() > 0); });
+  kernels.add_option("ops", options->ops, "ops, as in gemm; default: all ('warpline profile --list')");
+  kernels.add_option("--device", options->device, "cpu, ref, emu or cuda");
+  kernels.add_option("--shape", options->shape, "sizes for the one op that is named, as in 128x128x128");
+  kernels.add_option("--min-time", options->min_time, "seconds to repeat each");
+  kernels.add_flag("--quick", options->quick, "small shapes, once each: is every row right?");
+  const Flag threads =
+      kernels.add_option("--threads", options->threads, "CPU threads, for cpu and emu; default: all cores")
+          .default_text("auto");
+  kernels.add_option("--seed", options->seed, "of the random data");
+  kernels.add_option("--json", options->json, "write the results to this file");
+  kernels.on_run([=] { run_bench(*options, threads.given()); });
 }
 
 }  // namespace warpline::tools

@@ -4,7 +4,6 @@
 #include <string>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include "engine/context.h"
@@ -148,10 +147,10 @@ void doctor() {
 
 }  // namespace
 
-void add_doctor(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "devices, libraries, data: what is there, and how to get the rest");
-  command->callback(doctor);
+void add_doctor(Command program) {
+  const Command command =
+      program.add_command("doctor", "devices, libraries, data: what is there, and how to get the rest");
+  command.on_run(doctor);
 }
 
 }  // namespace warpline::tools

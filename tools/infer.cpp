@@ -5,7 +5,6 @@
 #include <cmath>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -167,7 +166,7 @@ void infer_one(const InferOptions& options, const std::optional<Checkpoint>& che
   }
 }
 
-void check(const InferOptions& options, const CLI::App& command) {
+void check(const InferOptions& options, Command command) {
   if (options.random == options.index.has_value()) {
     fail<ValueError>(
         "infer",
@@ -175,11 +174,11 @@ void check(const InferOptions& options, const CLI::App& command) {
   }
   if (options.index) {
     for (const char* flag : {"--batches", "--batch-size", "--json", "--trace"}) {
-      if (command.count(flag) > 0) fail<ValueError>(flag, "goes with --random, not with --index");
+      if (command.given(flag)) fail<ValueError>(flag, "goes with --random, not with --index");
     }
   } else {
     for (const char* flag : {"--data", "--data-dir"}) {
-      if (command.count(flag) > 0) fail<ValueError>(flag, "goes with --index, not with --random");
+      if (command.given(flag)) fail<ValueError>(flag, "goes with --index, not with --random");
     }
     require_at_least_one("--batches", options.batches);
     require_at_most("--batches", options.batches, kMostBatches);
@@ -190,22 +189,22 @@ void check(const InferOptions& options, const CLI::App& command) {
 
 }  // namespace
 
-void add_infer(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("infer", "run a network forward: a stream of batches, or one test image");
+void add_infer(Command program) {
+  const Command command =
+      program.add_command("infer", "run a network forward: a stream of batches, or one test image");
   const auto options = std::make_shared<InferOptions>();
   options->batch_size = 32;
-  options->add_flags(*command);
-  command->add_option("--batch-size", options->batch_size, "images of one batch, which one replica takes");
-  command->add_option("--seed", options->seed, "of weights and random batches");
-  command->add_option("--checkpoint", options->checkpoint,
-                      "weights to use; omitted: those that --seed starts with");
-  command->add_flag("--random", options->random, "random batches");
-  command->add_option("--batches", options->batches, "how many random batches");
-  command->add_option("--index", options->index, "one test image, drawn, with its probabilities");
-  command->callback([command, options] {
-    options->resolve(*command);
-    check(*options, *command);
+  options->add_flags(command);
+  command.add_option("--batch-size", options->batch_size, "images of one batch, which one replica takes");
+  command.add_option("--seed", options->seed, "of weights and random batches");
+  command.add_option("--checkpoint", options->checkpoint,
+                     "weights to use; omitted: those that --seed starts with");
+  command.add_flag("--random", options->random, "random batches");
+  command.add_option("--batches", options->batches, "how many random batches");
+  command.add_option("--index", options->index, "one test image, drawn, with its probabilities");
+  command.on_run([command, options] {
+    options->resolve(command);
+    check(*options, command);
     std::optional<Checkpoint> checkpoint;
     if (!options->checkpoint.empty()) {
       Context host({DeviceKind::Cpu, 0});

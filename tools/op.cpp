@@ -2,7 +2,6 @@
 // three lines.
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "engine/autograd.h"
@@ -98,26 +97,22 @@ void run_op(const OpOptions& options) {
 
 }  // namespace
 
-void add_op(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("op", "run one op on tensors from a file, and its gradients");
+void add_op(Command program) {
+  const Command command = program.add_command("op", "run one op on tensors from a file, and its gradients");
   const auto options = std::make_shared<OpOptions>();
-  CLI::Option* name = command->add_option("name", options->name, "which op; see --list");
-  CLI::Option* in =
-      command->add_option("in", options->in, "safetensors file: inputs by parameter name, and grad_output");
-  CLI::Option* out =
-      command->add_option("out", options->out, "safetensors file to write: output, grad_<name>");
-  command
-      ->add_option("--attr", options->attributes,
-                   "KEY=VALUE, as often as needed: stride=2,3 padding=same dim=0,1")
-      ->allow_extra_args(false);
-  command->add_option("--device", options->device, "cpu, ref, cuda or emu; float64 works on all but cpu")
-      ->capture_default_str();
-  command->add_flag("--check", options->check,
-                    "emu: check every memory access; also WARPLINE_CHECK=1 in the environment");
-  command->add_flag("--list", options->list, "print all ops with their inputs and attributes");
-  command->callback([=] {
+  const Flag name = command.add_option("name", options->name, "which op; see --list");
+  const Flag in =
+      command.add_option("in", options->in, "safetensors file: inputs by parameter name, and grad_output");
+  const Flag out = command.add_option("out", options->out, "safetensors file to write: output, grad_<name>");
+  command.add_option("--attr", options->attributes,
+                     "KEY=VALUE, as often as needed: stride=2,3 padding=same dim=0,1");
+  command.add_option("--device", options->device, "cpu, ref, cuda or emu; float64 works on all but cpu");
+  command.add_flag("--check", options->check,
+                   "emu: check every memory access; also WARPLINE_CHECK=1 in the environment");
+  command.add_flag("--list", options->list, "print all ops with their inputs and attributes");
+  command.on_run([=] {
     if (options->list) return list_ops();
-    if (name->empty() || in->empty() || out->empty()) {
+    if (!name.given() || !in.given() || !out.given()) {
       fail<ValueError>(
           "op", "needs a name and two files: warpline op conv2d in.safetensors out.safetensors; or --list");
     }

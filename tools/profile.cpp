@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -268,30 +267,27 @@ void run_profile(const ProfileOptions& options) {
 
 }  // namespace
 
-void add_profile(CLI::App& app) {
+void add_profile(Command program) {
   const auto options = std::make_shared<ProfileOptions>();
-  CLI::App* command = app.add_subcommand(
+  const Command command = program.add_command(
       "profile",
       "Counts what the CUDA kernels of an op, or of a model's training step, ask of a GPU: requests to "
       "memory and the sectors or wavefronts that each costs, barriers, branches at which the lanes of a warp "
       "part. No GPU is needed: the kernels run on the emulator, and the same command gives the same counts.");
-  command->add_option("kernels", options->kernels, "ops, as in gemm, or variants of them, as in gemm/naive");
-  command->add_option("--shape", options->shape,
-                      "sizes, as in 128x128x128; --list tells what they are. Of gemm also 128x128x128-nt, b "
-                      "transposed, -tn, a transposed, or -tt");
-  CLI::Option* const model = command->add_option("--model", options->model,
-                                                 "in place of kernels: one training step of net, mlp or vgg");
-  command->add_option("--batch-size", options->batch_size, "images of the step")
-      ->capture_default_str()
-      ->needs(model);
-  command->add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200")
-      ->capture_default_str();
-  command->add_flag("--source", options->source, "counts of each line of the kernels' source as well");
-  command->add_flag("--resources", options->resources,
-                    "registers, shared memory and occupancy too, as nvcc compiled the kernels for that GPU");
-  command->add_flag("--list", options->list, "all ops with their variants and sizes");
-  command->add_option("--json", options->json, "write all counts to this file");
-  command->callback([options] { run_profile(*options); });
+  command.add_option("kernels", options->kernels, "ops, as in gemm, or variants of them, as in gemm/naive");
+  command.add_option("--shape", options->shape,
+                     "sizes, as in 128x128x128; --list tells what they are. Of gemm also 128x128x128-nt, b "
+                     "transposed, -tn, a transposed, or -tt");
+  const Flag model = command.add_option("--model", options->model,
+                                        "in place of kernels: one training step of net, mlp or vgg");
+  command.add_option("--batch-size", options->batch_size, "images of the step").needs(model);
+  command.add_option("--gpu", options->gpu, "whose peaks bound the speed: t4, a100, l4, rtx4090, h100, h200");
+  command.add_flag("--source", options->source, "counts of each line of the kernels' source as well");
+  command.add_flag("--resources", options->resources,
+                   "registers, shared memory and occupancy too, as nvcc compiled the kernels for that GPU");
+  command.add_flag("--list", options->list, "all ops with their variants and sizes");
+  command.add_option("--json", options->json, "write all counts to this file");
+  command.on_run([options] { run_profile(*options); });
 }
 
 }  // namespace warpline::tools

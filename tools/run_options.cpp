@@ -5,7 +5,6 @@
 #include <string_view>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "kernels/emu/order.h"
@@ -38,8 +37,8 @@ const Strategy& find_strategy(const std::string& name) {
                    "no strategy is called '{}'; there are serial, data, layer, pipeline and hybrid", name);
 }
 
-void require_use(const CLI::App& command, const char* flag, const std::string& strategy, bool used) {
-  if (command.count(flag) > 0 && !used)
+void require_use(Command command, const char* flag, const std::string& strategy, bool used) {
+  if (command.given(flag) && !used)
     fail<ValueError>(flag, "--strategy {} does not use it; leave it out", strategy);
 }
 
@@ -65,18 +64,17 @@ parallel::SendMode parse_send_mode(const std::string& name) {
 
 }  // namespace
 
-void RunOptions::add_flags(CLI::App& command) {
-  command.option_defaults()->always_capture_default();
+void RunOptions::add_flags(Command command) {
   command.add_option("--model", model,
                      "net (two convolutions), mlp (three dense layers) or vgg (a deeper stack)");
   command.add_option("--depth", depth, "vgg: how many layers it can be cut into, 2 to 24");
   command.add_option("--strategy", strategy, "serial, data, layer, pipeline or hybrid (data x pipeline)");
   command.add_option("--data-parallel", data_parallel, "replicas of the model (data, hybrid); 2 by default")
-      ->default_str("2");
+      .default_text("2");
   command
       .add_option("--stages", stages,
                   "ranks that share the layers of a replica (layer, pipeline, hybrid); 2 by default")
-      ->default_str("2");
+      .default_text("2");
   command.add_option("--cut", cut,
                      "first layers of stages 1, 2, ..., names or numbers, comma-separated; default: by cost");
   command.add_option(
@@ -87,7 +85,7 @@ void RunOptions::add_flags(CLI::App& command) {
                    "emu: check every memory access of the kernels; also WARPLINE_CHECK=1 in the environment");
   command.add_option("--backend", backend, "how ranks talk; local: threads of this process");
   command.add_option("--threads", threads, "CPU threads of each rank; default: cores / ranks")
-      ->default_str("auto");
+      .default_text("auto");
   command.add_option("--send-mode", send_mode, "when a send is done: rendezvous, bounded or buffered");
   command.add_option("--order-seed", order_seed,
                      "of the order in which ready calls progress, and of threads, blocks and streams on emu");
@@ -103,13 +101,13 @@ void RunOptions::add_flags(CLI::App& command) {
                      "write a timeline for ui.perfetto.dev or chrome://tracing to this file");
 }
 
-void RunOptions::require_stages(const CLI::App& command, const char* flag) const {
+void RunOptions::require_stages(Command command, const char* flag) const {
   require_use(command, flag, strategy, find_strategy(strategy).stages);
 }
 
-void RunOptions::resolve(const CLI::App& command) {
+void RunOptions::resolve(Command command) {
   const Strategy& chosen = find_strategy(strategy);
-  const auto given = [&](const char* flag) { return command.count(flag) > 0; };
+  const auto given = [&](const char* flag) { return command.given(flag); };
   require_use(command, "--data-parallel", strategy, chosen.replicas);
   require_stages(command, "--stages");
   require_stages(command, "--cut");

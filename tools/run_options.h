@@ -16,10 +16,7 @@
 #include "models/dataset.h"
 #include "parallel/local.h"
 #include "parallel/worker.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/command.h"
 
 namespace warpline::tools {
 
@@ -46,9 +43,9 @@ struct RunOptions {
   int ranks() const { return data_parallel * stages; }
 
   // All but --batch-size and --seed, which mean something else to each command.
-  void add_flags(CLI::App& command);
+  void add_flags(Command command);
   // Fills in what was not given and refuses what does not fit together (ValueError).
-  void resolve(const CLI::App& command);
+  void resolve(Command command);
 
   // One micro-batch for each replica.
   parallel::Layout layout(const Sequential& layers) const;
@@ -58,7 +55,7 @@ struct RunOptions {
 
  protected:
   // Refuses a flag that was given where the strategy has no stages, rather than ignoring it (ValueError).
-  void require_stages(const CLI::App& command, const char* flag) const;
+  void require_stages(Command command, const char* flag) const;
   void describe(nlohmann::ordered_json& flags) const;  // the flags in force
 };
 

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -119,34 +118,35 @@ void print_schedule(const Arguments& arguments) {
 
 }  // namespace
 
-void add_schedule(CLI::App& app) {
-  CLI::App* schedule =
-      app.add_subcommand("schedule", "draw a pipeline schedule: who works, who waits, for how long");
+void add_schedule(Command program) {
+  const Command schedule =
+      program.add_command("schedule", "draw a pipeline schedule: who works, who waits, for how long");
   const auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
-  CLI::Option* list = schedule->add_flag("--list", a.list, "print the schedules and what each does");
-  CLI::Option* name = schedule->add_option("--name", a.name, "the schedule; see --list");
-  CLI::Option* stages = schedule->add_option("--stages", a.stages, "pipeline ranks (n), one device each");
-  CLI::Option* micro = schedule->add_option("--micro-batches", a.micro_batches, "pieces of the batch (m)");
-  schedule->add_option("--chunks", a.chunks, "stages on each rank (v)")->capture_default_str();
-  schedule
-      ->add_option("--costs", a.costs,
-                   "F,I,W: time of a stage's forward, input gradient and weight gradient of one micro-batch; "
-                   "or one triple a stage: \"F,I,W;F,I,W;...\"")
-      ->capture_default_str();
-  schedule->add_option("--latency", a.latency, "time of a message between ranks")->capture_default_str();
-  schedule->add_flag("--csv", a.csv, "print rank, position, action, start and end of every action as CSV");
-  schedule->add_flag("--color", a.colour, "draw in colour");
-  for (CLI::Option* option : {name, stages, micro}) option->excludes(list);
-  schedule->footer(kFooter);
-  schedule->callback([arguments, name, stages, micro] {
+  const Flag list = schedule.add_flag("--list", a.list, "print the schedules and what each does");
+  const Flag name = schedule.add_option("--name", a.name, "the schedule; see --list");
+  const Flag stages =
+      schedule.add_option("--stages", a.stages, "pipeline ranks (n), one device each").default_text("");
+  const Flag micro =
+      schedule.add_option("--micro-batches", a.micro_batches, "pieces of the batch (m)").default_text("");
+  schedule.add_option("--chunks", a.chunks, "stages on each rank (v)");
+  schedule.add_option(
+      "--costs", a.costs,
+      "F,I,W: time of a stage's forward, input gradient and weight gradient of one micro-batch; "
+      "or one triple a stage: \"F,I,W;F,I,W;...\"");
+  schedule.add_option("--latency", a.latency, "time of a message between ranks");
+  schedule.add_flag("--csv", a.csv, "print rank, position, action, start and end of every action as CSV");
+  schedule.add_flag("--color", a.colour, "draw in colour");
+  for (const Flag flag : {name, stages, micro}) flag.excludes(list);
+  schedule.footer(kFooter);
+  schedule.on_run([arguments, name, stages, micro] {
     if (arguments->list) {
       list_schedules();
       return;
     }
-    for (const CLI::Option* option : {name, stages, micro}) {
-      if (option->count() == 0)
-        fail<ValueError>("schedule", "{} is missing; see warpline schedule --help", option->get_name());
+    for (const Flag flag : {name, stages, micro}) {
+      if (!flag.given())
+        fail<ValueError>("schedule", "{} is missing; see warpline schedule --help", flag.name());
     }
     print_schedule(*arguments);
   });

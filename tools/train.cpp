@@ -1,5 +1,4 @@
 // `warpline train`: trains a model, split in one of five ways, and says what the split cost and gained.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -70,13 +69,13 @@ void train(TrainOptions options) {
 
 }  // namespace
 
-void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("train", "train a network on one rank, or split over several");
+void add_train(Command program) {
+  const Command command = program.add_command("train", "train a network on one rank, or split over several");
   const auto options = std::make_shared<TrainOptions>();
-  options->add_flags(*command);
-  command->footer(kFooter);
-  command->callback([command, options] {
-    options->resolve(*command);
+  options->add_flags(command);
+  command.footer(kFooter);
+  command.on_run([command, options] {
+    options->resolve(command);
     train(*options);
   });
 }

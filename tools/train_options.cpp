@@ -1,6 +1,5 @@
 #include "tools/train_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +10,7 @@
 #include "tools/require.h"
 
 namespace warpline::tools {
-void TrainOptions::add_flags(CLI::App& command) {
+void TrainOptions::add_flags(Command command) {
   RunOptions::add_flags(command);
   command.add_option("--batch-size", batch_size, "global: images of one optimiser step over all ranks");
   command.add_option("--seed", seed, "of weights and shuffling");
@@ -21,14 +20,13 @@ void TrainOptions::add_flags(CLI::App& command) {
       .add_option("--micro-batches", micro_batches,
                   "blocks that the global batch is cut into; serial 1, data N, layer 1, pipeline 4, hybrid "
                   "4 N; with --deterministic 4")
-      ->default_str("by strategy");
+      .default_text("by strategy");
   command.add_option("--schedule", schedule, "order of the pipeline's work: gpipe, 1f1b (layer: naive)")
-      ->default_str("gpipe");
+      .default_text("gpipe");
   command.add_flag("--deterministic", deterministic, "the same bits for every strategy, at some cost");
   command.add_option("--epochs", epochs, "passes over the training set, those before --resume included");
-  command
-      .add_option("--steps", steps, "stop after this many optimiser steps, those before --resume included")
-      ->default_str("all");
+  command.add_option("--steps", steps, "stop after this many optimiser steps, those before --resume included")
+      .default_text("all");
   command.add_flag("--evaluate", evaluate, "measure the test accuracy at the end even with --steps");
   command.add_option("--optimizer", optimizer, "sgd, adam or adamw");
   command.add_option("--lr", lr, "learning rate");
@@ -39,7 +37,7 @@ void TrainOptions::add_flags(CLI::App& command) {
   command.add_option("--resume", resume, "continue from a checkpoint, whatever strategy wrote it");
 }
 
-void TrainOptions::resolve_schedule(const CLI::App& command) {
+void TrainOptions::resolve_schedule(Command command) {
   require_stages(command, "--chunks");
   require_stages(command, "--schedule");
   require_at_least_one("--chunks", chunks);
@@ -48,7 +46,7 @@ void TrainOptions::resolve_schedule(const CLI::App& command) {
     fail<ValueError>("--schedule", "--strategy layer is the schedule naive; for {} use --strategy pipeline",
                      schedule);
   }
-  if (command.count("--micro-batches") == 0) {
+  if (!command.given("--micro-batches")) {
     micro_batches = deterministic            ? 4
                     : strategy == "data"     ? data_parallel
                     : strategy == "pipeline" ? 4
@@ -69,17 +67,17 @@ void TrainOptions::resolve_schedule(const CLI::App& command) {
   }
 }
 
-void TrainOptions::resolve(const CLI::App& command) {
+void TrainOptions::resolve(Command command) {
   RunOptions::resolve(command);
   resolve_schedule(command);
-  seed_given = command.count("--seed") > 0;
-  epochs_given = command.count("--epochs") > 0;
+  seed_given = command.given("--seed");
+  epochs_given = command.given("--epochs");
   require_at_least_one("--epochs", epochs);
   if (steps) require_at_least_one("--steps", *steps);
   if (optimizer != "sgd" && optimizer != "adam" && optimizer != "adamw") {
     fail<ValueError>("--optimizer", "no optimiser is called '{}'; there are sgd, adam and adamw", optimizer);
   }
-  if (optimizer != "sgd" && command.count("--momentum") > 0) {
+  if (optimizer != "sgd" && command.given("--momentum")) {
     fail<ValueError>("--momentum", "--optimizer {} does not use it; leave it out", optimizer);
   }
   require_not_negative("--lr", lr);

@@ -25,8 +25,8 @@ struct TrainOptions : RunOptions {
   double lr = 0.01, momentum = 0.9, weight_decay = 0.0;
   std::string checkpoint, resume;
 
-  void add_flags(CLI::App& command);
-  void resolve(const CLI::App& command);
+  void add_flags(Command command);
+  void resolve(Command command);
   parallel::Layout layout(const Sequential& layers) const;
   std::string cut_line() const;  // "batch 64 = 2 replicas x 2 micro-batches x 16 images"
   std::unique_ptr<Optimizer> make_optimizer(const std::vector<Parameter*>& parameters) const;
@@ -35,7 +35,7 @@ struct TrainOptions : RunOptions {
   bool seed_given = false, epochs_given = false;
 
  private:
-  void resolve_schedule(const CLI::App& command);
+  void resolve_schedule(Command command);
 };
 
 }  // namespace warpline::tools

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
@@ -15,7 +14,6 @@
 #include "kernels/emu/profile/environment.h"
 #include "kernels/error.h"
 #include "tools/commands.h"
-#include "tools/plain_values.h"
 
 namespace {
 
@@ -46,23 +44,14 @@ void open_missing_streams() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"warpline: see how parallel training works, on any machine"};
-  app.require_subcommand(1);
-  app.set_version_flag("--version", WARPLINE_VERSION);
-  warpline::tools::add_train(app);
-  warpline::tools::add_infer(app);
-  warpline::tools::add_op(app);
-  warpline::tools::add_doctor(app);
-  warpline::tools::add_profile(app);
-  warpline::tools::add_bench(app);
-  warpline::tools::add_schedule(app);
-  warpline::tools::require_plain_values(app);
+  using namespace warpline::tools;
+  constexpr void (*kCommands[])(Command) = {add_train,   add_infer, add_op,      add_doctor,
+                                            add_profile, add_bench, add_schedule};
   try {
     if (warpline::emu::profile::wanted_by_environment()) warpline::emu::profile::record_until_exit();
-    app.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadUse;  // --help and --version are "errors" with status 0
+    const bool understood = run_command_line("warpline: see how parallel training works, on any machine",
+                                             WARPLINE_VERSION, kCommands, argc, argv);
+    return understood ? 0 : kBadUse;
   } catch (const warpline::BadInput& error) {
     return report(error.what(), kBadUse);
   } catch (const std::bad_alloc&) {
