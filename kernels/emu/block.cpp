@@ -101,10 +101,10 @@ Block& Block::current() {
   return *current_block;
 }
 
-void Block::visit_running(FunctionRef<void(pthread_t, std::uint64_t)> visit) {
+void Block::visit_running(FunctionRef<void(Block&)> visit) {
   const std::lock_guard lock(OwnBlock::mutex());
   for (const auto& block : OwnBlock::all()) {
-    if (block->running_) visit(block->os_thread_, block->turns_);
+    if (block->running_) visit(*block);
   }
 }
 
@@ -136,8 +136,11 @@ void Block::run(const Launch& launch, uint3 index) {
     idle_.push_back(fiber.get());
   }
   if (exception_) std::rethrow_exception(std::exchange(exception_, nullptr));
-  throw KernelError(fmt::format("[emu] kernel {}, block ({}, {}, {}), order seed {}: {}", launch.kernel,
-                                index.x, index.y, index.z, launch.seed, std::exchange(error_, {})));
+  const std::string text =
+      fmt::format("[emu] kernel {}, block ({}, {}, {}), order seed {}: {}", launch.kernel, index.x, index.y,
+                  index.z, launch.seed, std::exchange(error_, {}));
+  if (timed_out_) throw KernelTimeout(text);
+  throw KernelError(text);
 }
 
 void Block::prepare() {
@@ -170,7 +173,8 @@ void Block::prepare() {
   ready_.clear();
   next_ready_ = 0;
   next_ = at_barrier_ = done_ = 0;
-  failed_ = false;
+  failed_ = timed_out_ = false;
+  ++blocks_;
   if (launch_->watcher != nullptr) launch_->watcher->begin_block(block);
 }
 
@@ -278,7 +282,17 @@ void Block::finish_thread() {
   }
 }
 
+void Block::end_at_barrier(std::uint64_t block, std::string why) {
+  unwanted_why_ = std::move(why);
+  unwanted_block_ = block;
+}
+
+void Block::end_if_unwanted() {
+  if (unwanted_block_ == blocks_) give_up(unwanted_why_);
+}
+
 void Block::barrier(Site site) {
+  end_if_unwanted();
   if (launch_->watcher != nullptr && !launch_->watcher->stops_at(site)) return;
   Thread& thread = threads_[thread_];
   thread.site = site;
@@ -304,6 +318,7 @@ void Block::release_barrier() {
 }
 
 std::uint64_t Block::meet(WarpCall call) {
+  end_if_unwanted();
   if (call.op == WarpOp::Sync && launch_->watcher != nullptr && !launch_->watcher->stops_at(call.site))
     return 0;
   Thread& thread = threads_[thread_];
@@ -402,6 +417,11 @@ void Block::abandon(std::string why) {
   fail_block(std::move(why));
   go_on(threads_[thread_].rest);
   std::abort();  // nobody goes on with a thread of a block that failed
+}
+
+void Block::give_up(const std::string& why) {
+  timed_out_ = true;
+  abandon(fmt::format("thread {} {}", name_of(thread_), why));
 }
 
 std::string Block::stuck() const {

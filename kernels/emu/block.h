@@ -30,6 +30,11 @@ struct KernelError : Failure {
   using Failure::Failure;
 };
 
+// One that does not end.
+struct KernelTimeout : KernelError {
+  using KernelError::KernelError;
+};
+
 struct Launch {
   std::string_view kernel;  // its name
   dim3 grid, block;
@@ -57,15 +62,26 @@ class Block {
   static Block& current();
   static bool runs();  // does one, on this OS thread?
 
-  // For another OS thread, which looks after kernels that do not end: each OS thread whose block runs, and
-  // how often it has gone over to another CUDA thread so far.
-  static void visit_running(FunctionRef<void(pthread_t os_thread, std::uint64_t turns)> visit);
+  // For another OS thread, which looks after kernels that do not end: patience.h.
+  static void visit_running(FunctionRef<void(Block&)> visit);
+  struct Progress {
+    std::uint64_t blocks = 0, turns = 0;  // that began so far; a turn is that of a CUDA thread
+  };
+  Progress progress() const { return {blocks_, turns_}; }
+  pthread_t os_thread() const { return os_thread_; }
+  // The turn is too long, if it still lasts.
+  void doubt(std::uint64_t turn) { doubted_turn_ = turn; }
+  // The block, if it still runs, gives up at the next barrier or warp primitive, for that reason.
+  void end_at_barrier(std::uint64_t block, std::string why);
 
   // For the running CUDA thread.
   void barrier(Site site);            // __syncthreads
   std::uint64_t meet(WarpCall call);  // warp primitives; what this lane takes away
   // Ends the block: the thread did what cannot be carried out.
   [[noreturn]] void abandon(std::string why);
+  // The same, because it does not end.
+  [[noreturn]] void give_up(const std::string& why);
+  bool is_doubted() const { return doubted_turn_ == turns_; }
 
   static constexpr std::size_t kStackBytes = 64 * 1024;  // of a thread
 
@@ -95,6 +111,7 @@ class Block {
   std::uint64_t result_of(std::uint32_t warp, int lane, unsigned lanes);
   void prefetch_stack() const;
   void fail_block(std::string text);
+  void end_if_unwanted();
   std::string stuck() const;
   std::string name_of(std::uint32_t thread) const;
 
@@ -117,7 +134,9 @@ class Block {
   bool failed_ = false;
   const pthread_t os_thread_ = pthread_self();
   std::atomic<bool> running_ = false;
-  std::atomic<std::uint64_t> turns_ = 0;
+  std::atomic<std::uint64_t> blocks_ = 0, turns_ = 0, doubted_turn_ = 0, unwanted_block_ = 0;
+  std::string unwanted_why_;  // written before unwanted_block_
+  bool timed_out_ = false;
   std::string error_;
   std::exception_ptr exception_;  // that left a kernel
 };

@@ -1,19 +1,15 @@
-// Switches of the emulator in the environment.
+// Switches and numbers of the emulator in the environment. ValueError for what is neither.
 #pragma once
 
-#include <cstdlib>
-#include <string_view>
-
-#include "kernels/error.h"
+#include <cstdint>
 
 namespace warpline::emu {
 
-// On: 1; off: 0, empty or not set. ValueError for anything else.
-inline bool is_switched_on(const char* variable) {
-  const char* const text = std::getenv(variable);
-  const std::string_view value = text == nullptr ? "" : text;
-  if (value != "" && value != "0" && value != "1") fail<ValueError>(variable, "is 1 or 0; it is '{}'", value);
-  return value == "1";
-}
+// On: 1; off: 0, empty or not set.
+bool is_switched_on(const char* variable);
+
+// Decimal digits, from `least` to `most`; `otherwise` where it is not set.
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise, std::uint64_t least,
+                          std::uint64_t most = ~std::uint64_t{0});
 
 }  // namespace warpline::emu

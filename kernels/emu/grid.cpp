@@ -7,6 +7,7 @@
 #include "kernels/call_note.h"
 #include "kernels/emu/check/run_checked.h"
 #include "kernels/emu/order.h"
+#include "kernels/emu/patience.h"
 #include "kernels/emu/queue.h"
 
 namespace warpline::emu {
@@ -77,6 +78,7 @@ void run_grid(const Launch& launch, ThreadPool& pool) {
 
 void enqueue(const LaunchShape& shape, const Stream& stream, KernelCall call) {
   check_launch(shape.kernel, shape.grid, shape.block, shape.shared_bytes);
+  look_after_kernels();
   const kernels::CallNote note = shape.checked ? kernels::take_note() : kernels::CallNote{};
   put(stream, [shape, stream, note, call = std::move(call)](const Moment& moment) {
     run_launch(shape, call, stream, moment, note);

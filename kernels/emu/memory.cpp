@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
+#include <cstdint>
 #include <cstring>
 #include <memory>
-#include <string_view>
 
 #include <sys/mman.h>
 
+#include "kernels/emu/environment.h"
 #include "kernels/error.h"
 
 namespace warpline::emu {
@@ -23,21 +22,7 @@ std::size_t round_up(std::size_t bytes) {
   return (bytes + DeviceMemory::kAlignment - 1) / DeviceMemory::kAlignment * DeviceMemory::kAlignment;
 }
 
-std::size_t wanted_capacity() {
-  constexpr std::size_t kDefault = std::size_t{4} << 30, kLeast = 4096;
-  const char* text = std::getenv("WARPLINE_EMU_MEMORY");
-  if (text == nullptr) return kDefault;
-  const std::string_view digits = text;
-  std::size_t bytes = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
-  if (error != std::errc{} || end != digits.data() + digits.size() || bytes < kLeast) {
-    fail<ValueError>(
-        "emu",
-        "WARPLINE_EMU_MEMORY is the size of a virtual device's memory in bytes, at least {}: it is '{}'",
-        kLeast, digits);
-  }
-  return bytes;
-}
+std::size_t wanted_capacity() { return number_from("WARPLINE_EMU_MEMORY", std::uint64_t{4} << 30, 4096); }
 
 // One range for all devices, side by side.
 class Devices {

@@ -35,6 +35,10 @@ __global__ void last_byte(int count, int* result) {
   *result = bytes[count - 1];
 }
 
+__global__ void circle(volatile int* flag) {
+  while (*flag == 0) __syncthreads();
+}
+
 __global__ void stop(volatile int* flag, bool wait) {
   assert(wait);
   if (threadIdx.x == 1) *flag = 1;
@@ -64,7 +68,10 @@ int main(int, char** arguments) {
   std::printf("%s %d\n", cudaGetErrorName(error), *result);
 
   *result = 0;
-  stop<<<1, 32, 0, NULL>>>(result, std::strcmp(arguments[1], "spin") == 0);
+  if (std::strcmp(arguments[1], "circle") == 0)
+    circle<<<1, 32>>>(result);
+  else
+    stop<<<1, 32, 0, NULL>>>(result, std::strcmp(arguments[1], "spin") == 0);
   std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
   std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
 }

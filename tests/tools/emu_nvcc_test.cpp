@@ -99,12 +99,24 @@ TEST_CASE("features of the device, and kernels that stop", "[emu][nvcc]") {
     };
     const ProgramResult asserted = run("assert");
     CHECK(asserted.out == right + "device-side assert triggered\ncudaErrorAssert\n");
-    CHECK_THAT(asserted.errors, Contains("features.cu:39: ") && Contains("Assertion `wait` failed."));
+    CHECK_THAT(asserted.errors, Contains("features.cu:43: ") && Contains("Assertion `wait` failed."));
     CHECK(asserted.status == check);
     const ProgramResult spun = run("spin");
     CHECK(spun.out == right + "the launch timed out and was terminated\ncudaErrorLaunchTimeout\n");
-    CHECK_THAT(spun.errors, Contains("patience: thread (0, 0, 0) of block (0, 0, 0)"));
+    CHECK_THAT(
+        spun.errors,
+        Contains("patience: [emu] kernel stop, block (0, 0, 0), order seed 0: thread (0, 0, 0) has run"));
     CHECK(spun.status == 1);
+    if (check == 1) continue;  // it takes its time
+    const ProgramResult circled = run("circle");
+    CHECK(circled.out == right + "the launch timed out and was terminated\ncudaErrorLaunchTimeout\n");
+    CHECK_THAT(circled.errors, Contains("order seed 0: thread (") && Contains("meets another barrier"));
+    CHECK(circled.status == 1);
+  }
+  for (const char* bad : {"WARPLINE_EMU_DEVICES=0", "WARPLINE_EMU_PATIENCE=x", "WARPLINE_EMU_MEMORY=1G"}) {
+    const ProgramResult refused = run_program(fmt::format("{} '{}' assert", bad, program));
+    CHECK(refused.status == 2);
+    CHECK_THAT(refused.errors, Contains(" is a number from "));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "kernels/emu/block.h"
 #include "kernels/emu/check/checker.h"
 
 namespace warpline::emu::check {
@@ -44,6 +45,11 @@ void add(Report report) {
   fail_at_exit();
   ++count;
   fmt::print(stderr, "{}", report.text);
+}
+
+Report report_of(const std::exception& error) {
+  const char* const check = dynamic_cast<const KernelTimeout*>(&error) != nullptr ? "patience" : "synccheck";
+  return {check, fmt::format("========= {}: {}\n", check, error.what())};
 }
 
 std::size_t reports() {

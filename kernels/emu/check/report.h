@@ -4,17 +4,20 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <string>
 #include <vector>
 
 namespace warpline::emu::check {
 
 struct Report {
-  std::string check;  // "memcheck", "initcheck", "racecheck", "synccheck"
+  std::string check;  // "memcheck", "initcheck", "racecheck", "synccheck", "patience"
   std::string text;   // lines
 };
 
 void add(Report report);
+// Of what a block found by itself: divergence, shuffles, no progress, no end.
+Report report_of(const std::exception& error);
 // The first report does this too: what is registered with std::atexit later runs before.
 void fail_at_exit();
 std::size_t reports();  // so far, captured ones left out

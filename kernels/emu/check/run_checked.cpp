@@ -1,7 +1,5 @@
 #include "kernels/emu/check/run_checked.h"
 
-#include <fmt/core.h>
-
 #include "kernels/emu/check/checker.h"
 #include "kernels/emu/check/report.h"
 #include "kernels/emu/profile/profiler.h"
@@ -46,8 +44,7 @@ void run_checked(Launch& launch, const KernelCall& call, int device, const Momen
     const Watched watched(checker, launch, call, device, note);
     for (std::uint64_t i = 0; i < launch.grid.count(); ++i) block.run(launch, block_in_order(launch, i));
   } catch (const KernelError& error) {
-    // What the block found by itself: divergence, shuffles, no progress.
-    if (!checker.stopped()) add({"synccheck", fmt::format("========= synccheck: {}\n", error.what())});
+    if (!checker.stopped()) add(report_of(error));
     throw;
   }
   checker.end_work(moment);

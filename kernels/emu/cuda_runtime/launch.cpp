@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "kernels/emu/cuda_runtime/device_functions.h"
-#include "kernels/emu/cuda_runtime/patience.h"
 #include "kernels/emu/cuda_runtime/state.h"
 #include "kernels/emu/grid.h"
 #include "kernels/emu/index.h"
@@ -35,7 +34,6 @@ cudaError_t launch(const LaunchSite& site, const LaunchShape& shape, const Body&
     state.put(*stream, [&state, wanted, call, device = stream->device](const emu::Moment& moment) {
       const std::lock_guard lock(state.pool_mutex());
       const Stream on{{wanted.checked ? DeviceKind::EmuChecked : DeviceKind::Emu, device}, &state.pool()};
-      look_after_kernels();
       emu::run_launch(wanted, call, on, moment, {});
     });
     return cudaSuccess;

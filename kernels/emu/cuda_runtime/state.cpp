@@ -6,9 +6,10 @@
 
 #include "kernels/emu/block.h"
 #include "kernels/emu/check/checker.h"
-#include "kernels/emu/cuda_runtime/environment.h"
+#include "kernels/emu/environment.h"
 #include "kernels/emu/memory.h"
 #include "kernels/emu/order.h"
+#include "kernels/emu/patience.h"
 #include "kernels/emu/profile/environment.h"
 
 namespace warpline::cuda {
@@ -31,8 +32,9 @@ State& State::instance() {
 
 State::State() : pool_(threads()) {
   if (emu::profile::wanted_by_environment()) emu::profile::record_until_exit();
-  emu::set_order_seed(number_from("WARPLINE_ORDER_SEED", 0, 0, ~std::uint64_t{0}));
-  const auto count = static_cast<int>(number_from("WARPLINE_EMU_DEVICES", 1, 1, emu::kDevices));
+  emu::set_order_seed(emu::number_from("WARPLINE_ORDER_SEED", 0, 0));
+  const auto count = static_cast<int>(emu::number_from("WARPLINE_EMU_DEVICES", 1, 1, emu::kDevices));
+  emu::look_after_kernels();
   for (int device = 0; device < count; ++device) {
     auto stream = std::make_unique<CUstream_st>();
     stream->device = device;
@@ -130,10 +132,12 @@ void State::run(const emu::Queue::Work& work, emu::Moment& moment) {
   try {
     work(moment);
   } catch (const std::exception& error) {
-    break_with(failure_.exchange(cudaErrorLaunchFailure));
+    const cudaError_t named = failure_.exchange(cudaErrorLaunchFailure);
+    const bool endless = dynamic_cast<const emu::KernelTimeout*>(&error) != nullptr;
+    break_with(endless ? cudaErrorLaunchTimeout : named);
     // Often it has been told.
     if (emu::check::reports() == reports && broken() != cudaErrorAssert)
-      emu::check::add({"synccheck", fmt::format("========= synccheck: {}\n", error.what())});
+      emu::check::add(emu::check::report_of(error));
   }
 }
 

@@ -119,12 +119,12 @@ cudaError_t synchronize(CUstream_st& stream);
 // Every function of the API is one of these: after a kernel failed it does nothing but say so.
 template <class Body>
 cudaError_t api(Body body) {
-  State& state = State::instance();
-  if (state.broken() != cudaSuccess) return note(state.broken());
   try {
+    State& state = State::instance();
+    if (state.broken() != cudaSuccess) return note(state.broken());
     return note(body(state));
   } catch (const BadInput& error) {
-    // The environment's fault, found late: WARPLINE_EMU_MEMORY.
+    // The environment's fault: WARPLINE_EMU_DEVICES and the like.
     fmt::print(stderr, "{}\n", error.what());
     std::exit(2);
   } catch (const Error& error) {

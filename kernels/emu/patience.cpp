@@ -1,22 +1,21 @@
-#include "kernels/emu/cuda_runtime/patience.h"
+#include "kernels/emu/patience.h"
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <map>
 #include <thread>
 
+#include <fmt/core.h>
 #include <pthread.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "kernels/emu/block.h"
 #include "kernels/emu/check/program.h"
-#include "kernels/emu/cuda_runtime/environment.h"
-#include "kernels/emu/cuda_runtime/state.h"
-#include "kernels/emu/cuda_runtime/stop.h"
-#include "kernels/emu/index.h"
+#include "kernels/emu/environment.h"
 
-namespace warpline::cuda {
+namespace warpline::emu {
 
 namespace {
 
@@ -42,34 +41,43 @@ const void* interrupted_at(const void* context) {
 // On the OS thread, and the stack, of the thread that does not end. It is dropped there, as any other thread
 // of a block that failed: this handler does not return.
 void give_up(int, siginfo_t*, void* context) {
-  if (!emu::Block::runs()) return;
+  if (!Block::runs() || !Block::current().is_doubted()) return;
   const auto* const place = static_cast<const char*>(interrupted_at(context));
   const std::string line =
-      place != nullptr
-          ? fmt::format(" (last at {})", emu::check::source_line(emu::check::code_offset(place + 1)))
-          : "";
-  stop_kernel(cudaErrorLaunchTimeout, "patience",
-              fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) has run for {} s without meeting a "
-                          "barrier{}; one that waits in a loop keeps the others of its block from running; "
-                          "WARPLINE_EMU_PATIENCE=N gives it N s",
-                          emu::threadIdx.x, emu::threadIdx.y, emu::threadIdx.z, emu::blockIdx.x,
-                          emu::blockIdx.y, emu::blockIdx.z, patience(), line));
+      place != nullptr ? fmt::format(" (last at {})", check::source_line(check::code_offset(place + 1))) : "";
+  Block::current().give_up(fmt::format(
+      "has run for {} s without meeting a barrier{}; one that waits in a loop keeps the others of "
+      "its block from running; WARPLINE_EMU_PATIENCE=N gives it N s",
+      patience(), line));
 }
 
 [[noreturn]] void look() {
+  constexpr std::uint64_t kTimesForBlock = 10;
   struct Seen {
-    std::uint64_t turns = 0, seconds = 0;
+    Block::Progress at;
+    std::uint64_t seconds_of_turn = 0, seconds_of_block = 0;
   };
-  std::map<pthread_t, Seen> seen;
+  std::map<const Block*, Seen> seen;
   while (true) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
-    std::map<pthread_t, Seen> now;
-    emu::Block::visit_running([&](pthread_t os_thread, std::uint64_t turns) {
-      const Seen before = seen[os_thread];
-      const std::uint64_t seconds = before.turns == turns ? before.seconds + 1 : 0;
-      now[os_thread] = {turns, seconds};
-      if (seconds == patience()) pthread_kill(os_thread, kSignal);
-      if (seconds < 2 * patience() + 5) return;
+    std::map<const Block*, Seen> now;
+    Block::visit_running([&](Block& block) {
+      const Seen before = seen[&block];
+      Seen& one = now[&block];
+      one.at = block.progress();
+      if (one.at.turns == before.at.turns) one.seconds_of_turn = before.seconds_of_turn + 1;
+      if (one.at.blocks == before.at.blocks) one.seconds_of_block = before.seconds_of_block + 1;
+      if (one.seconds_of_turn == patience()) {
+        block.doubt(one.at.turns);
+        pthread_kill(block.os_thread(), kSignal);
+      }
+      if (const std::uint64_t most = kTimesForBlock * patience(); one.seconds_of_block == most) {
+        block.end_at_barrier(one.at.blocks,
+                             fmt::format("meets another barrier or warp primitive when its block has run for "
+                                         "{} s; WARPLINE_EMU_PATIENCE=N gives it {} N s",
+                                         most, kTimesForBlock));
+      }
+      if (one.seconds_of_turn < 2 * patience() + 5) return;
       // It was interrupted where that cannot end well, such as in malloc.
       fmt::print(stderr, "========= patience: the kernel does not stop; the program ends\n");
       _exit(1);
@@ -93,4 +101,4 @@ void look_after_kernels() {
   static_cast<void>(looking);
 }
 
-}  // namespace warpline::cuda
+}  // namespace warpline::emu
