@@ -34,6 +34,7 @@ class Watcher {
 
 // Who watches the block that runs on this OS thread, and who of them follows it from basic block to basic
 // block; null: nobody. Asked at each access.
-extern __thread Watcher *running_watcher, *running_follower;
+extern __thread Watcher *running_watcher [[gnu::tls_model("initial-exec")]],
+    *running_follower [[gnu::tls_model("initial-exec")]];
 
 }  // namespace warpline::emu

@@ -15,16 +15,20 @@ namespace {
 using warpline::emu::device_range;
 using warpline::emu::running_follower;
 using warpline::emu::running_watcher;
+using warpline::emu::check::Checker;
+using warpline::emu::check::running_checker;
 
 // Of the host's code in the same sources: nobody watches it, but it must not reach into a device.
 inline void check_host(const void* address, std::size_t bytes, bool writes, void* return_address) {
   if (device_range.holds(address)) {
-    warpline::emu::check::Checker::instance().host_access(
+    Checker::instance().host_access(
         {.address = address, .bytes = bytes, .writes = writes, .return_address = return_address});
   }
 }
 
-inline void check(const void* address, std::size_t bytes, bool writes, bool aligned, void* return_address) {
+// Not inline, for what calls it at its end to need no frame.
+[[gnu::noinline]] void check(const void* address, std::size_t bytes, bool writes, bool aligned,
+                             void* return_address) {
   if (running_watcher != nullptr) {
     running_watcher->access({address, bytes, writes, false, aligned, return_address});
   } else {
@@ -32,11 +36,20 @@ inline void check(const void* address, std::size_t bytes, bool writes, bool alig
   }
 }
 
-// Of a kernel that is checked, and not counted, the short way.
-template <bool kWrites>
-bool check_word(const void* address, void* return_address) {
-  using warpline::emu::check::running_checker;
-  return running_checker != nullptr && running_checker->access_word<kWrites>(address, return_address);
+[[gnu::noinline]] void check_elsewhere(const void* address, std::size_t bytes, bool writes,
+                                       void* return_address) {
+  if (!running_checker->is_own(address, writes)) check(address, bytes, writes, true, return_address);
+}
+
+// Of a kernel that is checked, and not counted, the short way first.
+template <bool kWrites, std::size_t kBytes>
+inline void check_words(const void* address, void* return_address) {
+  if (Checker* const checker = running_checker; checker != nullptr) {
+    Checker::Spot spot;
+    if (!checker->find(address, spot)) return check_elsewhere(address, kBytes, kWrites, return_address);
+    if (checker->access_words<kWrites, kBytes>(address, spot, return_address)) return;
+  }
+  check(address, kBytes, kWrites, true, return_address);
 }
 
 inline void check_atomic(const volatile void* address, std::size_t bytes, bool writes, void* return_address) {
@@ -65,7 +78,7 @@ extern "C" {
 void warpline_check_out_of_bounds(const OutOfBounds* access, std::uintptr_t index) {
   const unsigned unused = 64 - (1U << (access->index->info >> 1));
   const bool is_signed = (access->index->info & 1) != 0;
-  warpline::emu::check::Checker::instance().bad_index(
+  Checker::instance().bad_index(
       static_cast<const char*>(access->array->name),
       is_signed ? static_cast<std::int64_t>(index << unused) >> unused : static_cast<std::int64_t>(index),
       __builtin_return_address(0));
@@ -90,6 +103,14 @@ void warpline_check_trace_pc() {
     check(address, size, true, true, __builtin_return_address(0));  \
   }                                                                 \
   WARPLINE_CHECK_OTHERS(size)
+#define WARPLINE_CHECK_WORDS(size)                                    \
+  void warpline_check_read##size(void* address) {                     \
+    check_words<false, (size)>(address, __builtin_return_address(0)); \
+  }                                                                   \
+  void warpline_check_write##size(void* address) {                    \
+    check_words<true, (size)>(address, __builtin_return_address(0));  \
+  }                                                                   \
+  WARPLINE_CHECK_OTHERS(size)
 #define WARPLINE_CHECK_OTHERS(size)                                  \
   void warpline_check_read_write##size(void* address) {              \
     check(address, size, false, true, __builtin_return_address(0));  \
@@ -108,18 +129,9 @@ void warpline_check_trace_pc() {
 
 WARPLINE_CHECK_SIZE(1)
 WARPLINE_CHECK_SIZE(2)
-WARPLINE_CHECK_SIZE(8)
-WARPLINE_CHECK_SIZE(16)
-
-void warpline_check_read4(void* address) {
-  if (!check_word<false>(address, __builtin_return_address(0)))
-    check(address, 4, false, true, __builtin_return_address(0));
-}
-void warpline_check_write4(void* address) {
-  if (!check_word<true>(address, __builtin_return_address(0)))
-    check(address, 4, true, true, __builtin_return_address(0));
-}
-WARPLINE_CHECK_OTHERS(4)
+WARPLINE_CHECK_WORDS(4)
+WARPLINE_CHECK_WORDS(8)
+WARPLINE_CHECK_WORDS(16)
 
 void warpline_check_read_range(void* address, std::size_t bytes) {
   check(address, bytes, false, false, __builtin_return_address(0));

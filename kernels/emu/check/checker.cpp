@@ -22,11 +22,11 @@ constexpr std::string_view kLine = "=========";
 bool are_written(const ByteState* states, std::size_t bytes) {
   switch (bytes) {
     case 4:
-      return are_written<std::uint32_t>(states);
+      return are_written<4>(states);
     case 8:
-      return are_written<std::uint64_t>(states);
+      return are_written<8>(states);
     case 16:
-      return are_written<std::uint64_t>(states) && are_written<std::uint64_t>(states + 8);
+      return are_written<16>(states);
     default:
       return std::all_of(states, states + bytes, [](ByteState state) { return state == ByteState::Written; });
   }
@@ -75,22 +75,48 @@ void Checker::disclaim(int device, void* data, std::size_t bytes) {
 }
 
 void Checker::begin_work(std::string_view name, int device, const Moment& moment) {
-  if (++work_ == 0) ++work_;
-  works_[work_ % kWorksKept] = {name, moment.queue, moment.position};
+  constexpr Stamp kEnough = 1U << 30;  // the rest of them will last for a launch
+  if (stamp_ > kEnough) begin_stamps_again();
+  work_stamp_ = block_stamp_ = barrier_stamp_ = ++stamp_;
+  if (works_.size() == kWorksKept) {
+    works_of_[works_.front().queue].pop_front();
+    works_.pop_front();
+  }
+  works_.push_back({name, moment.queue, moment.position, work_stamp_});
+  if (moment.queue >= works_of_.size()) works_of_.resize(moment.queue + 1);
+  clock_ = moment.clock;
+  ordered_works_ = {};
+  ordered_stamp_ = work_stamp_;
+  for (std::size_t queue = 0; queue < works_of_.size(); ++queue) {
+    const std::deque<Work>& works = works_of_[queue];
+    const auto first = std::partition_point(
+        works.begin(), works.end(), [&](const Work& before) { return before.position <= clock_.at(queue); });
+    if (first != works.end()) ordered_stamp_ = std::min(ordered_stamp_, first->first);
+  }
+  works_of_[moment.queue].push_back(work());
+  begun_blocks_.clear();
   reported_ = 0;
   stopped_ = false;
-  ordered_works_ = {};
-  clock_ = moment.clock;
   device_ = device;
   launch_ = nullptr;
-  block_ = 0;
   thread_ = kHost;
+}
+
+// What was before is forgotten, as if it had been waited for.
+void Checker::begin_stamps_again() {
+  for (const auto& [device, shadow] : global_) shadow->clear_words();
+  for (Shadow* const shadow : {variables_.get(), static_shared_.get(), dynamic_shared_.get()}) {
+    if (shadow != nullptr) shadow->clear_words();
+  }
+  works_.clear();
+  works_of_.clear();
+  stamp_ = 0;
 }
 
 void Checker::end_work(const Moment& moment) {
   if (reported_ == 0) return;
   const KernelError error(
-      fmt::format("[emu] {}: the checks made {} reports, see stderr", work_of(work_).name, reported_));
+      fmt::format("[emu] {}: the checks made {} reports, see stderr", work().name, reported_));
   if (moment.owner == nullptr) throw error;
   moment.owner->note(std::make_exception_ptr(error));
 }
@@ -145,9 +171,8 @@ void Checker::begin_kernel(const Launch& launch, const void* parameters, std::si
 void Checker::end_kernel() { launch_ = nullptr; }
 
 void Checker::begin_block(std::uint64_t block) {
-  block_ = static_cast<std::uint32_t>(block);
-  ++tag_;
-  barrier_stamp_ = ++stamp_;
+  block_stamp_ = barrier_stamp_ = ++stamp_;
+  begun_blocks_.push_back({stamp_, block});
   for (WarpSync& warp : warps_) warp = {};
 }
 
@@ -173,9 +198,35 @@ bool Checker::stops_at(const Site& site) {
   return !removed_ || !(*removed_ == site);
 }
 
-std::uint32_t Checker::pair_stamp(std::uint32_t a, std::uint32_t b) const {
-  const WarpSync& sync = warps_[a / kWarp];
-  return sync.pairs.empty() ? sync.all : std::max(sync.all, sync.pairs[a % kWarp * kWarp + b % kWarp]);
+// ---- the order of pieces of work ----
+
+std::deque<Checker::Work>::const_iterator Checker::work_after(Stamp stamp) const {
+  return std::partition_point(works_.begin(), works_.end(),
+                              [&](const Work& work) { return work.first <= stamp; });
+}
+
+bool Checker::ordered(const Access& before) const {
+  if (before.stamp < ordered_stamp_) return true;
+  if (before.stamp < work_stamp_) return work_ordered(before.stamp);
+  return before.stamp >= block_stamp_ && ordered_in_block(before);
+}
+
+bool Checker::work_ordered(Stamp before) const {
+  for (const Stamps& known : ordered_works_) {
+    if (known.hold(before)) return true;
+  }
+  const auto after = work_after(before);
+  if (after == works_.begin()) return true;
+  const Work& work = *std::prev(after);
+  if (clock_.at(work.queue) < work.position) return false;
+  ordered_works_[next_ordered_++ % ordered_works_.size()] = {work.first, after->first};
+  return true;
+}
+
+std::uint64_t Checker::block_of(Stamp stamp) const {
+  const auto after = std::partition_point(begun_blocks_.begin(), begun_blocks_.end(),
+                                          [&](const BegunBlock& begun) { return begun.first <= stamp; });
+  return std::prev(after)->block;
 }
 
 // ---- one access ----
@@ -195,11 +246,18 @@ bool Checker::locate(const Request& request, Space& space) {
         stop("memcheck", request, "an address outside every array, where threadIdx and its like are");
       return false;
     }
-    // What a thread keeps on its stack is its own. Shared memory may lie close behind.
-    const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
-    if (static_cast<std::size_t>(address - frame) < Block::kStackBytes) return false;
+    if (is_own(address, request.writes)) return false;
   }
   return locate_elsewhere(request, space);
+}
+
+// What is neither device nor shared memory, which may lie close behind a stack: does the thread keep it
+// there, or is it a parameter?
+bool Checker::is_own(const void* address, bool writes) const {
+  const auto* const byte = static_cast<const char*>(address);
+  const auto* const frame = static_cast<const char*>(__builtin_frame_address(0));
+  if (static_cast<std::size_t>(byte - frame) < Block::kStackBytes) return true;
+  return !writes && byte >= parameters_begin_ && byte < parameters_end_;
 }
 
 void Checker::access(const Request& request) {
@@ -238,9 +296,7 @@ bool Checker::locate_elsewhere(const Request& request, Space& space) {
     return true;
   }
   if (launch_ == nullptr) return false;  // the host's end of a copy
-  // Its parameters are a thread's own as well.
-  if (!request.writes && address >= parameters_begin_ && address < parameters_end_) return false;
-  if (!request.writes && is_constant_data(address)) return false;  // constants
+  if (!request.writes && is_constant_data(address)) return false;
   stop("memcheck", request,
        fmt::format("address {}, which is neither device nor shared memory",
                    static_cast<const void*>(address)));
@@ -250,9 +306,8 @@ bool Checker::locate_elsewhere(const Request& request, Space& space) {
 void Checker::renew_shared_words(const Request& request, const Space& space) {
   for (std::size_t at = space.offset; at < space.offset + request.bytes; at = (at | 3) + 1) {
     Word& word = space.shadow->word(at);
-    if (word.tag == tag_) continue;
+    if (std::max({word.write.stamp, word.read.stamp, word.other_read.stamp}) >= block_stamp_) continue;
     word = {};
-    word.tag = tag_;
     std::fill_n(space.shadow->states(at & ~std::size_t{3}), 4, ByteState::Unwritten);
   }
 }
@@ -310,15 +365,14 @@ void Checker::check_races(const Request& request, const Space& space) {
   for (std::size_t at = space.offset; at < end;) {
     const std::size_t next = std::min(end, (at | 3) + 1);
     const unsigned bytes = ((1U << (next - at)) - 1) << at % 4;
-    check_word(request, space, space.shadow->word(at), static_cast<std::uint8_t>(bytes));
+    check_word(request, space, space.shadow->word(at), bytes);
     at = next;
   }
 }
 
-void Checker::check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes) {
+void Checker::check_word(const Request& request, const Space& space, Word& word, unsigned bytes) {
   const auto conflicts = [&](const Access& before) {
-    return before.work != 0 && (before.bytes & bytes) != 0 && !(before.atomic != 0 && request.atomic) &&
-           !ordered(before);
+    return (before.bytes() & bytes) != 0 && !(before.atomic() && request.atomic) && !ordered(before);
   };
   const auto report_race = [&](const char* what, const Access& before) {
     report("racecheck", request,
@@ -333,7 +387,11 @@ void Checker::check_word(const Request& request, const Space& space, Word& word,
   } else if (request.writes && conflicts(word.other_read)) {
     report_race("write after read", word.other_read);
   }
-  remember(word, request.writes, bytes, request.atomic, request.return_address);
+  if (request.writes) {
+    remember_write(word, bytes, request.atomic, request.return_address);
+  } else {
+    remember_read(word, bytes, request.atomic, request.return_address);
+  }
 }
 
 // ---- words ----
@@ -347,12 +405,12 @@ std::string Checker::name_of(std::uint64_t block, std::uint32_t thread) const {
 
 std::string Checker::describe(const Access& access, bool wrote) const {
   const char* const verb = wrote ? "wrote" : "read";
-  const Work& work = work_of(access.work);
-  if (access.thread == kHost) return fmt::format("{} {} it", work.name, verb);
-  if (access.work == work_)
-    return fmt::format("{} {} it at {}", name_of(access.block, access.thread), verb,
+  const std::string_view name = std::prev(work_after(access.stamp))->name;
+  if (access.thread() == kHost) return fmt::format("{} {} it", name, verb);
+  if (access.stamp >= work_stamp_)
+    return fmt::format("{} {} it at {}", name_of(block_of(access.stamp), access.thread()), verb,
                        source_line(access.site));
-  return fmt::format("kernel {} {} it at {}, which this piece of work has not waited for", work.name, verb,
+  return fmt::format("kernel {} {} it at {}, which this piece of work has not waited for", name, verb,
                      source_line(access.site));
 }
 
@@ -396,9 +454,10 @@ void Checker::report(const char* check, const Request& request, const std::strin
   const char* const verb = request.writes ? "writes" : "reads";
   if (launch_ != nullptr) {
     const std::string access = request.bytes == 0 ? "is" : fmt::format("{} {} bytes", verb, request.bytes);
-    text += fmt::format("{}   {} {} at {}\n", kLine, name_of(block_, thread_), access, source_line(site));
+    text += fmt::format("{}   {} {} at {}\n", kLine, name_of(block_of(stamp_), thread_), access,
+                        source_line(site));
   } else {
-    text += fmt::format("{}   {} {} {} bytes\n", kLine, work_of(work_).name, verb, request.bytes);
+    text += fmt::format("{}   {} {} {} bytes\n", kLine, work().name, verb, request.bytes);
   }
   if (before != nullptr) {
     const bool wrote = what.find("after write") != std::string::npos;
@@ -415,7 +474,7 @@ void Checker::stop(const char* check, const Request& request, const std::string&
   report(check, request, what);
   stopped_ = true;
   if (launch_ != nullptr) Block::current().abandon(fmt::format("{}: {}", check, what));
-  throw KernelError(fmt::format("[{}] {}: {}", check, work_of(work_).name, what));
+  throw KernelError(fmt::format("[{}] {}: {}", check, work().name, what));
 }
 
 }  // namespace warpline::emu::check

@@ -3,6 +3,9 @@
 // before, if one of the two writes (racecheck: shared and global memory, within a warp, a block, between
 // blocks, between streams).
 //
+// Time is counted in stamps: a new one begins with each piece of work, block, barrier and warp sync. As one
+// block runs at a time, the stamp of an access tells its piece of work and its block as well.
+//
 // A shadow word for each four bytes keeps the last write and the last reads of two different threads: who,
 // when, at which line. Threads of a block are ordered by barriers, lanes of a warp also by __syncwarp;
 // launches by their streams, events and the host's waits; blocks by nothing. (The happens-before relation of
@@ -15,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +41,8 @@ namespace warpline::emu::check {
 
 class Checker final : public Watcher {
  public:
+  using Stamp = std::uint32_t;
+
   static Checker& instance();
 
   // Held by whoever runs a piece of checked work.
@@ -75,8 +81,18 @@ class Checker final : public Watcher {
   std::vector<Site> visited_sites() { return std::exchange(visited_, {}); }
 
   void access(const Request& request) override;
-  template <bool kWrites>
-  bool access_word(const void* address, const void* return_address);
+  // The same, cut in pieces for hot_path.h.
+  struct Spot {
+    Shadow* shadow = nullptr;
+    std::size_t offset = 0;
+    Stamp first = 0;         // what is older was written to other memory
+    Stamp ordered = 0;       // what is older comes before the running thread
+    bool of_arrays = false;  // among the static arrays
+  };
+  bool find(const void* address, Spot& spot) const;
+  template <bool kWrites, std::size_t kBytes>
+  bool access_words(const void* address, const Spot& spot, const void* return_address);
+  bool is_own(const void* address, bool writes) const;
   bool follows() const override { return false; }
   void enter(const void*) override {}
 
@@ -90,11 +106,15 @@ class Checker final : public Watcher {
     std::string_view name;  // lives as long as the program
     std::size_t queue = 0;
     std::uint64_t position = 0;
+    Stamp first = 0;
+  };
+  struct Stamps {  // from one up to another, without it
+    Stamp begin = 0, end = 0;
+    bool hold(Stamp stamp) const { return stamp - begin < end - begin; }
   };
 
   // False: none of the checks' business.
   bool locate(const Request& request, Space& space);
-  bool find(const void* address, Space& space) const;
   bool locate_elsewhere(const Request& request, Space& space);
   void renew_shared_words(const Request& request, const Space& space);
   bool is_plain(const Request& request, const Space& space) const;
@@ -103,12 +123,17 @@ class Checker final : public Watcher {
   void check_bounds(const Request& request, const Space& space);
   void check_initialised(const Request& request, const Space& space);
   void check_races(const Request& request, const Space& space);
-  void check_word(const Request& request, const Space& space, Word& word, std::uint8_t bytes);
-  void remember(Word& word, bool writes, std::uint8_t bytes, bool atomic, const void* return_address) const;
+  void check_word(const Request& request, const Space& space, Word& word, unsigned bytes);
+  void remember_write(Word& word, unsigned bytes, bool atomic, const void* return_address) const;
+  void remember_read(Word& word, unsigned bytes, bool atomic, const void* return_address) const;
+  bool reads_stand_for_all(const Word& word) const;
   bool ordered(const Access& before) const;
-  bool work_ordered(std::uint32_t before) const;
-  const Work& work_of(std::uint32_t number) const { return works_[number % kWorksKept]; }
-  std::uint32_t pair_stamp(std::uint32_t a, std::uint32_t b) const;
+  bool ordered_in_block(const Access& before) const;
+  bool work_ordered(Stamp before) const;
+  const Work& work() const { return works_.back(); }
+  std::deque<Work>::const_iterator work_after(Stamp stamp) const;
+  std::uint64_t block_of(Stamp stamp) const;
+  void begin_stamps_again();
 
   void report(const char* check, const Request& request, const std::string& what,
               const Access* before = nullptr);
@@ -120,10 +145,13 @@ class Checker final : public Watcher {
 
   std::mutex mutex_;
   // The running piece of work.
-  static constexpr std::uint32_t kWorksKept = 1U << 16;      // what was longer ago is taken for waited for
-  std::vector<Work> works_ = std::vector<Work>(kWorksKept);  // by number; 0 is none
-  std::uint32_t work_ = 0;
-  mutable std::array<std::uint32_t, 8> ordered_works_{};  // some that are known to come before it, by number
+  static constexpr std::size_t kWorksKept = 1U << 16;  // what was longer ago is taken for waited for
+  std::deque<Work> works_;                             // the last one runs
+  std::vector<std::deque<Work>> works_of_;             // the same by queue
+  Stamp work_stamp_ = 0;                               // its first
+  Stamp ordered_stamp_ = 0;                            // all that is older comes before it
+  mutable std::array<Stamps, 4> ordered_works_{};      // some younger ones that do so as well
+  mutable std::size_t next_ordered_ = 0;
   Clock clock_;
   int device_ = 0;
   const Launch* launch_ = nullptr;
@@ -133,14 +161,20 @@ class Checker final : public Watcher {
   Shadow* memory_shadow_ = nullptr;
   const std::uintptr_t loaded_at_ = load_address();
   // The running block.
-  std::uint32_t block_ = 0, thread_ = 0, tag_ = 0;
-  std::uint32_t stamp_ = 1;          // counts barriers and warp syncs, never back
-  std::uint32_t barrier_stamp_ = 0;  // of the last barrier of this block
+  std::uint32_t thread_ = 0;
+  Stamp stamp_ = 0;
+  Stamp block_stamp_ = 0;    // its first
+  Stamp barrier_stamp_ = 0;  // of its last barrier
   struct WarpSync {
-    std::uint32_t all = 0;             // stamp of the last sync of all lanes
-    std::vector<std::uint32_t> pairs;  // 32 x 32; empty: no sync of some lanes only
+    Stamp all = 0;             // stamp of the last sync of all lanes
+    std::vector<Stamp> pairs;  // 32 x 32; empty: no sync of some lanes only
   };
   std::vector<WarpSync> warps_;
+  struct BegunBlock {
+    Stamp first = 0;
+    std::uint64_t block = 0;
+  };
+  std::vector<BegunBlock> begun_blocks_;  // of the launch
   struct DeviceBlock {
     std::size_t bytes = 0;
     bool live = false;
@@ -165,6 +199,6 @@ class Checker final : public Watcher {
 };
 
 // The checker, where a kernel runs on this OS thread whose accesses nobody else is told of.
-extern __thread Checker* running_checker;
+extern __thread Checker* running_checker [[gnu::tls_model("initial-exec")]];
 
 }  // namespace warpline::emu::check

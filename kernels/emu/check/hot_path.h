@@ -1,97 +1,120 @@
-// The way that nearly every access takes: four bytes that a checked access has written, so that only order is
-// left to check. In a header, for the callbacks to hold it without a call; all else is in checker.cpp.
+// The way that nearly every access takes: to words that checked accesses have written, so that only order is
+// left to check, or to what is the thread's own. In a header, for the callbacks to hold it without a call;
+// all else is in checker.cpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/emu/check/checker.h"
 
 namespace warpline::emu::check {
 
-// Spaces stay in registers so.
+// Spots stay in registers so.
 #define WARPLINE_HOT __attribute__((always_inline)) inline
 
-constexpr std::uint32_t kWarp = 32;
-constexpr std::uint16_t kHost = 0xffff;  // a copy's thread
-
-// Bytes of Written, as many as an access of the compiler's has at most.
-template <class Bits>
+// 4, 8 or 16 bytes.
+template <std::size_t kBytes>
 bool are_written(const ByteState* states) {
+  using Bits = std::conditional_t<kBytes == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
   constexpr Bits kAll = static_cast<Bits>(~Bits{0}) / 0xff * static_cast<Bits>(ByteState::Written);
-  Bits bits;
-  std::memcpy(&bits, states, sizeof bits);
-  return bits == kAll;
+  for (std::size_t i = 0; i < kBytes; i += sizeof(Bits)) {
+    Bits bits;
+    std::memcpy(&bits, states + i, sizeof bits);
+    if (bits != kAll) return false;
+  }
+  return true;
+}
+
+WARPLINE_HOT bool Checker::ordered_in_block(const Access& before) const {
+  if (before.stamp < barrier_stamp_ || before.thread() == thread_) return true;
+  if (before.warp() != thread_ / kWarp) return false;
+  const WarpSync& sync = warps_[thread_ / kWarp];
+  if (before.stamp < sync.all) return true;
+  return !sync.pairs.empty() && before.stamp < sync.pairs[before.thread() % kWarp * kWarp + thread_ % kWarp];
+}
+
+// Does whoever writes there conflict with one of the two reads that are kept, wherever it would with one by
+// the running thread? They are by two blocks of the launch, or by two warps with no barrier since, or by two
+// threads of the running one's warp with no sync since.
+WARPLINE_HOT bool Checker::reads_stand_for_all(const Word& word) const {
+  const Stamp other = word.other_read.stamp;  // the older one
+  switch (word.readers) {
+    case Readers::Blocks:
+      return other >= work_stamp_;
+    case Readers::Warps:
+      return other >= barrier_stamp_;
+    case Readers::Warp:
+      return other == stamp_ && word.read.warp() == thread_ / kWarp;
+    case Readers::Unknown:
+      return false;
+  }
+  return false;
+}
+
+WARPLINE_HOT void Checker::remember_write(Word& word, unsigned bytes, bool atomic,
+                                          const void* return_address) const {
+  word.write = {stamp_, code_offset(return_address, loaded_at_), Access::how_by(thread_, atomic, bytes)};
+}
+
+WARPLINE_HOT void Checker::remember_read(Word& word, unsigned bytes, bool atomic,
+                                         const void* return_address) const {
+  if (reads_stand_for_all(word)) return;
+  Access &read = word.read, &other = word.other_read;
+  if (read.thread() != thread_ || read.stamp < block_stamp_) other = read;
+  read = {stamp_, code_offset(return_address, loaded_at_), Access::how_by(thread_, atomic, bytes)};
+  if (!read.is_plain() || !other.is_plain()) {
+    word.readers = Readers::Unknown;
+  } else if (other.stamp < block_stamp_) {
+    word.readers = Readers::Blocks;
+  } else {
+    word.readers = read.warp() == other.warp() ? Readers::Warp : Readers::Warps;
+  }
 }
 
 // By the address alone: what lies in shared memory's range may still be another thread-local variable.
-WARPLINE_HOT bool Checker::find(const void* address, Space& space) const {
+WARPLINE_HOT bool Checker::find(const void* address, Spot& spot) const {
   const auto* const byte = static_cast<const char*>(address);
   if (const auto offset = static_cast<std::size_t>(byte - memory_begin_); offset < memory_bytes_) {
-    space = {memory_shadow_, offset, false};
+    spot = {memory_shadow_, offset, 0, ordered_stamp_, false};
     return true;
   }
   if (const std::size_t offset = arrays_.dynamic_offset(byte); offset < kMostSharedBytes) {
-    space = {dynamic_shared_.get(), offset, true};
+    spot = {dynamic_shared_.get(), offset, block_stamp_, barrier_stamp_, false};
     return true;
   }
   const std::size_t offset = arrays_.static_offset(byte);
-  space = {static_shared_.get(), offset, true};
+  spot = {static_shared_.get(), offset, block_stamp_, barrier_stamp_, true};
   return offset < arrays_.static_bytes();
 }
 
-WARPLINE_HOT bool Checker::work_ordered(std::uint32_t before) const {
-  std::uint32_t& known = ordered_works_[before % ordered_works_.size()];
-  if (before == known) return true;
-  const Work& work = work_of(before);
-  const bool ordered = work_ - before >= kWorksKept || clock_.at(work.queue) >= work.position;
-  if (ordered) known = before;
-  return ordered;
-}
-
-WARPLINE_HOT bool Checker::ordered(const Access& before) const {
-  if (before.work != work_) return work_ordered(before.work);
-  if (before.thread == kHost) return true;
-  if (before.block != block_) return false;
-  if (before.thread == thread_ || before.stamp < barrier_stamp_) return true;
-  return before.thread / kWarp == thread_ / kWarp && before.stamp < pair_stamp(before.thread, thread_);
-}
-
-WARPLINE_HOT void Checker::remember(Word& word, bool writes, std::uint8_t bytes, bool atomic,
-                                    const void* return_address) const {
-  // Two reads by different warps since the last barrier: whoever writes, one of them is not ordered before
-  // it.
-  const auto stands_for_all = [&](const Access& read) {
-    return read.work == work_ && read.stamp >= barrier_stamp_ && read.bytes == 0xf && read.atomic == 0;
+// False: not of this kind, or perhaps a race, and nothing is done.
+template <bool kWrites, std::size_t kBytes>
+WARPLINE_HOT bool Checker::access_words(const void* address, const Spot& spot, const void* return_address) {
+  const std::size_t offset = spot.offset;
+  if (reinterpret_cast<std::uintptr_t>(address) % kBytes != 0 || offset % sizeof(std::uint32_t) != 0)
+    return false;
+  if (kBytes > sizeof(std::uint32_t) && spot.of_arrays && !arrays_.are_in_one(offset, offset + kBytes - 1))
+    return false;
+  if (!are_written<kBytes>(spot.shadow->states(offset))) return false;
+  const auto follows = [&](const Access& before) {
+    return before.stamp < spot.ordered || (before.stamp >= block_stamp_ && ordered_in_block(before));
   };
-  if (!writes && stands_for_all(word.read) && stands_for_all(word.other_read) &&
-      word.read.thread / kWarp != word.other_read.thread / kWarp)
-    return;
-  const bool same = word.read.thread == thread_ && word.read.block == block_ && word.read.work == work_;
-  if (!writes && !same) word.other_read = word.read;
-  Access& now = writes ? word.write : word.read;
-  now.work = work_;
-  now.block = block_;
-  now.stamp = stamp_;
-  now.site = code_offset(return_address, loaded_at_);
-  now.thread = static_cast<std::uint16_t>(thread_);
-  now.bytes = bytes;
-  now.atomic = static_cast<std::uint8_t>(atomic);
-}
-
-// False: not of this kind, or a race, and nothing is done.
-template <bool kWrites>
-WARPLINE_HOT bool Checker::access_word(const void* address, const void* return_address) {
-  Space space;
-  if (!find(address, space) || space.offset % sizeof(std::uint32_t) != 0) return false;
-  Word& word = space.shadow->word(space.offset);
-  if (space.shared && word.tag != tag_) return false;
-  if (!are_written<std::uint32_t>(space.shadow->states(space.offset))) return false;
-  const auto follows = [&](const Access& before) { return before.work == 0 || ordered(before); };
-  if (!follows(word.write)) return false;
-  if (kWrites && (!follows(word.read) || !follows(word.other_read))) return false;
-  remember(word, kWrites, 0xf, false, return_address);
+  Word* const words = &spot.shadow->word(offset);
+  Word* const end = words + kBytes / sizeof(std::uint32_t);
+  for (const Word* word = words; word != end; ++word) {
+    if (word->write.stamp < spot.first || !follows(word->write)) return false;
+    if (kWrites && (!follows(word->read) || !follows(word->other_read))) return false;
+  }
+  for (Word* word = words; word != end; ++word) {
+    if (kWrites) {
+      remember_write(*word, 0xf, false, return_address);
+    } else {
+      remember_read(*word, 0xf, false, return_address);
+    }
+  }
   return true;
 }
 

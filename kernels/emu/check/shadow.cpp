@@ -32,6 +32,12 @@ Shadow::Shadow(std::size_t bytes)
       states_(reserve<ByteState>(bytes + kBehind)),
       words_(reserve<Word>((bytes + kBehind) / 4 + 1)) {}
 
+// By giving their pages back, which read as zeros from then on.
+void Shadow::clear_words() {
+  if (madvise(words_, ((bytes_ + kBehind) / 4 + 1) * sizeof(Word), MADV_DONTNEED) != 0)
+    fail<Failure>("emu", "cannot clear what the checks remember ({})", std::strerror(errno));
+}
+
 Shadow::~Shadow() {
   munmap(states_, (bytes_ + kBehind) * sizeof(ByteState));
   munmap(words_, ((bytes_ + kBehind) / 4 + 1) * sizeof(Word));
