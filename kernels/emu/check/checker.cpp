@@ -208,7 +208,12 @@ std::deque<Checker::Work>::const_iterator Checker::work_after(Stamp stamp) const
 bool Checker::ordered(const Access& before) const {
   if (before.stamp < ordered_stamp_) return true;
   if (before.stamp < work_stamp_) return work_ordered(before.stamp);
-  return before.stamp >= block_stamp_ && ordered_in_block(before);
+  if (before.stamp < block_stamp_) return false;
+  if (before.stamp < barrier_stamp_ || before.thread() == thread_) return true;
+  if (before.warp() != thread_ / kWarp) return false;
+  const WarpSync& sync = warps_[thread_ / kWarp];
+  if (before.stamp < sync.all) return true;
+  return !sync.pairs.empty() && before.stamp < sync.pairs[before.thread() % kWarp * kWarp + thread_ % kWarp];
 }
 
 bool Checker::work_ordered(Stamp before) const {
@@ -367,6 +372,19 @@ void Checker::check_races(const Request& request, const Space& space) {
     const unsigned bytes = ((1U << (next - at)) - 1) << at % 4;
     check_word(request, space, space.shadow->word(at), bytes);
     at = next;
+  }
+}
+
+void Checker::keep_read(Word& word, std::uint16_t how, const void* return_address) const {
+  Access &read = word.read, &other = word.other_read;
+  if (read.thread() != thread_ || read.stamp < block_stamp_) other = read;
+  read = {stamp_, code_offset(return_address, loaded_at_), how};
+  if (!read.is_plain() || !other.is_plain()) {
+    word.readers = Readers::Unknown;
+  } else if (other.stamp < block_stamp_) {
+    word.readers = Readers::Blocks;
+  } else {
+    word.readers = read.warp() == other.warp() ? Readers::Warp : Readers::Warps;
   }
 }
 

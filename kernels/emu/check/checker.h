@@ -85,7 +85,7 @@ class Checker final : public Watcher {
   struct Spot {
     Shadow* shadow = nullptr;
     std::size_t offset = 0;
-    Stamp first = 0;         // what is older was written to other memory
+    Stamp first = 0;         // of shared memory: what is older was written by blocks that had it before
     Stamp ordered = 0;       // what is older comes before the running thread
     bool of_arrays = false;  // among the static arrays
   };
@@ -126,9 +126,9 @@ class Checker final : public Watcher {
   void check_word(const Request& request, const Space& space, Word& word, unsigned bytes);
   void remember_write(Word& word, unsigned bytes, bool atomic, const void* return_address) const;
   void remember_read(Word& word, unsigned bytes, bool atomic, const void* return_address) const;
+  void keep_read(Word& word, std::uint16_t how, const void* return_address) const;
   bool reads_stand_for_all(const Word& word) const;
   bool ordered(const Access& before) const;
-  bool ordered_in_block(const Access& before) const;
   bool work_ordered(Stamp before) const;
   const Work& work() const { return works_.back(); }
   std::deque<Work>::const_iterator work_after(Stamp stamp) const;

@@ -28,14 +28,6 @@ bool are_written(const ByteState* states) {
   return true;
 }
 
-WARPLINE_HOT bool Checker::ordered_in_block(const Access& before) const {
-  if (before.stamp < barrier_stamp_ || before.thread() == thread_) return true;
-  if (before.warp() != thread_ / kWarp) return false;
-  const WarpSync& sync = warps_[thread_ / kWarp];
-  if (before.stamp < sync.all) return true;
-  return !sync.pairs.empty() && before.stamp < sync.pairs[before.thread() % kWarp * kWarp + thread_ % kWarp];
-}
-
 // Does whoever writes there conflict with one of the two reads that are kept, wherever it would with one by
 // the running thread? They are by two blocks of the launch, or by two warps with no barrier since, or by two
 // threads of the running one's warp with no sync since.
@@ -61,17 +53,7 @@ WARPLINE_HOT void Checker::remember_write(Word& word, unsigned bytes, bool atomi
 
 WARPLINE_HOT void Checker::remember_read(Word& word, unsigned bytes, bool atomic,
                                          const void* return_address) const {
-  if (reads_stand_for_all(word)) return;
-  Access &read = word.read, &other = word.other_read;
-  if (read.thread() != thread_ || read.stamp < block_stamp_) other = read;
-  read = {stamp_, code_offset(return_address, loaded_at_), Access::how_by(thread_, atomic, bytes)};
-  if (!read.is_plain() || !other.is_plain()) {
-    word.readers = Readers::Unknown;
-  } else if (other.stamp < block_stamp_) {
-    word.readers = Readers::Blocks;
-  } else {
-    word.readers = read.warp() == other.warp() ? Readers::Warp : Readers::Warps;
-  }
+  if (!reads_stand_for_all(word)) keep_read(word, Access::how_by(thread_, atomic, bytes), return_address);
 }
 
 // By the address alone: what lies in shared memory's range may still be another thread-local variable.
@@ -90,7 +72,7 @@ WARPLINE_HOT bool Checker::find(const void* address, Spot& spot) const {
   return offset < arrays_.static_bytes();
 }
 
-// False: not of this kind, or perhaps a race, and nothing is done.
+// False: not of this kind, or ordered in another way if it is at all, and nothing is done.
 template <bool kWrites, std::size_t kBytes>
 WARPLINE_HOT bool Checker::access_words(const void* address, const Spot& spot, const void* return_address) {
   const std::size_t offset = spot.offset;
@@ -98,15 +80,21 @@ WARPLINE_HOT bool Checker::access_words(const void* address, const Spot& spot, c
     return false;
   if (kBytes > sizeof(std::uint32_t) && spot.of_arrays && !arrays_.are_in_one(offset, offset + kBytes - 1))
     return false;
-  if (!are_written<kBytes>(spot.shadow->states(offset))) return false;
+  const bool shared = spot.first != 0;
+  if (!shared && !are_written<kBytes>(spot.shadow->states(offset))) return false;
   const auto follows = [&](const Access& before) {
-    return before.stamp < spot.ordered || (before.stamp >= block_stamp_ && ordered_in_block(before));
+    if (before.stamp < spot.ordered) return true;
+    if (before.stamp < block_stamp_) return false;
+    return before.stamp < barrier_stamp_ || before.thread() == thread_;
   };
   Word* const words = &spot.shadow->word(offset);
   Word* const end = words + kBytes / sizeof(std::uint32_t);
   for (const Word* word = words; word != end; ++word) {
     if (word->write.stamp < spot.first || !follows(word->write)) return false;
     if (kWrites && (!follows(word->read) || !follows(word->other_read))) return false;
+    // A write to the whole of it by this block says the same, and is at hand.
+    if (shared && word->write.bytes() != 0xf && !are_written<kBytes>(spot.shadow->states(offset)))
+      return false;
   }
   for (Word* word = words; word != end; ++word) {
     if (kWrites) {
