@@ -19,8 +19,8 @@ constexpr std::uint32_t kHost = (1U << 11) - 1;  // a copy's thread; a block has
 struct [[gnu::packed]] Access {
   std::uint32_t stamp = 0;  // 0: none
   CodeOffset site = 0;
-  std::uint16_t how =
-      0;  // from the top: the thread, 11 bits; is it atomic; which of the four bytes, a bit each
+  // From the top: the thread, 11 bits; is it atomic; which of the four bytes, a bit each.
+  std::uint16_t how = 0;
 
   static std::uint16_t how_by(std::uint32_t thread, bool atomic, unsigned bytes) {
     return static_cast<std::uint16_t>(thread << 5 | (atomic ? 1U << 4 : 0U) | bytes);
