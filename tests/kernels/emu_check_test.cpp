@@ -129,6 +129,23 @@ TEST_CASE("the same kernels done right give no report, in any order", "[emu][che
   }
 }
 
+TEST_CASE("stamps that begin again hide no fault and make none", "[emu][check]") {
+  emu::check::Checker& checker = emu::check::Checker::instance();
+  // A word that was not cleared would hold stamps from any part of a launch.
+  for (const emu::check::Checker::Stamp most : {1U, 37U, 301U}) {
+    checker.begin_stamps_again_after(most);
+    for (const PlantedFault& planted : planted_faults()) {
+      INFO(planted.name << ", again after " << most);
+      const OrderSeed order(3);
+      const std::vector<Report> reports = reports_of(planted, true);
+      CHECK(std::any_of(reports.begin(), reports.end(),
+                        [&](const Report& report) { return report.check == planted.check; }));
+      CHECK(reports_of(planted, false).empty());
+    }
+  }
+  checker.begin_stamps_again_after(1U << 30);
+}
+
 TEST_CASE("a race tells both lines, the array and the seed that repeats it", "[emu][check]") {
   const OrderSeed order(7);
   const std::vector<Report> reports = reports_of(planted_faults().front(), true);

@@ -75,8 +75,7 @@ void Checker::disclaim(int device, void* data, std::size_t bytes) {
 }
 
 void Checker::begin_work(std::string_view name, int device, const Moment& moment) {
-  constexpr Stamp kEnough = 1U << 30;  // the rest of them will last for a launch
-  if (stamp_ > kEnough) begin_stamps_again();
+  if (stamp_ > most_stamps_) begin_stamps_again();
   work_stamp_ = block_stamp_ = barrier_stamp_ = ++stamp_;
   if (works_.size() == kWorksKept) {
     works_of_[works_.front().queue].pop_front();

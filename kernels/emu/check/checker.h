@@ -80,6 +80,9 @@ class Checker final : public Watcher {
   void remove(std::optional<Site> site) { removed_ = site; }
   std::vector<Site> visited_sites() { return std::exchange(visited_, {}); }
 
+  // To see what happens once stamps have run out and begin again, without so many of them.
+  void begin_stamps_again_after(Stamp most) { most_stamps_ = most; }
+
   void access(const Request& request) override;
   // The same, cut in pieces for hot_path.h.
   struct Spot {
@@ -163,8 +166,9 @@ class Checker final : public Watcher {
   // The running block.
   std::uint32_t thread_ = 0;
   Stamp stamp_ = 0;
-  Stamp block_stamp_ = 0;    // its first
-  Stamp barrier_stamp_ = 0;  // of its last barrier
+  Stamp most_stamps_ = 1U << 30;  // for a piece of work to begin with: the rest will last for a launch
+  Stamp block_stamp_ = 0;         // its first
+  Stamp barrier_stamp_ = 0;       // of its last barrier
   struct WarpSync {
     Stamp all = 0;             // stamp of the last sync of all lanes
     std::vector<Stamp> pairs;  // 32 x 32; empty: no sync of some lanes only
