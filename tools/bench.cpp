@@ -19,6 +19,7 @@
 #include "tools/device_choice.h"
 #include "tools/kernel_bench.h"
 #include "tools/kernel_check.h"
+#include "tools/kernel_choice.h"
 #include "tools/kernel_problems.h"
 #include "tools/peers/peer.h"
 #include "tools/progress.h"
@@ -31,7 +32,7 @@ namespace {
 constexpr std::size_t kQuickShapes = 2;
 
 struct BenchOptions {
-  std::vector<std::string> ops;
+  std::vector<std::string> kernels;
   std::string device = "cpu", shape, json;
   double min_time = 0.1;
   int threads = 0;
@@ -40,29 +41,31 @@ struct BenchOptions {
 };
 
 struct Case {
-  std::string op, shape;
+  KernelChoice kernel;
+  std::string shape;
 };
 
-// Shapes of the ops that were named, or of all.
-std::vector<Case> cases_of(const BenchOptions& options) {
-  std::vector<std::string> ops = options.ops;
-  if (ops.empty()) {
-    for (const std::string_view op : problem_ops()) ops.emplace_back(op);
+// Shapes of the kernels that were named, or of all.
+std::vector<Case> cases_of(const BenchOptions& options, DeviceKind target) {
+  std::vector<KernelChoice> choices;
+  for (const std::string& kernel : options.kernels) choices.push_back(parse_kernel(kernel, target));
+  if (choices.empty()) {
+    for (const std::string_view op : problem_ops()) choices.push_back({std::string(op), ""});
   }
   if (!options.shape.empty()) {
-    if (ops.size() != 1)
+    if (choices.size() != 1)
       fail<ValueError>("--shape", "the sizes of one op; name it, as in 'warpline bench kernels gemm'");
-    static_cast<void>(make_problem(ops.front(), options.shape));  // refused before anything is printed
+    static_cast<void>(make_problem(choices.front().op, options.shape));  // refused before anything is printed
   }
   std::vector<Case> cases;
-  for (const std::string& op : ops) {
-    std::vector<std::string> shapes = problem_shapes(op);
+  for (const KernelChoice& choice : choices) {
+    std::vector<std::string> shapes = problem_shapes(choice.op);
     if (!options.shape.empty()) {
       shapes = {options.shape};
     } else if (options.quick) {
       shapes.resize(std::min(shapes.size(), kQuickShapes));
     }
-    for (std::string& shape : shapes) cases.push_back({op, std::move(shape)});
+    for (std::string& shape : shapes) cases.push_back({choice, std::move(shape)});
   }
   return cases;
 }
@@ -102,7 +105,7 @@ std::vector<std::unique_ptr<Peer>> open_peers(const Stream& stream) {
 
 struct Results {
   std::vector<Measurement> measurements;
-  std::size_t rows = 0, rows_measured = 0;  // of the table, for the ops asked for
+  std::size_t rows = 0, rows_measured = 0;  // of the table, of those asked for
   std::vector<std::string> unsuited;        // rows that are for none of the shapes
 };
 
@@ -113,7 +116,7 @@ Results run(const BenchOptions& options, const std::vector<Case>& cases, const S
   std::vector<std::pair<const kernels::Row*, bool>> rows;  // was it measured?
   Progress progress("checking and timing", static_cast<std::int64_t>(cases.size()), 1, "shapes");
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Problem problem = make_problem(cases[i].op, cases[i].shape, options.seed);
+    const Problem problem = make_problem(cases[i].kernel.op, cases[i].shape, options.seed);
     const Outputs expected = reference_outputs(problem);
     const auto add = [&](std::string_view variant, bool is_peer, const Call& call) {
       Measurement measurement = measure(problem, expected, stream, call, min_seconds);
@@ -122,7 +125,8 @@ Results run(const BenchOptions& options, const std::vector<Case>& cases, const S
       results.measurements.push_back(std::move(measurement));
     };
     for (const kernels::Row& row : kernels::table()) {
-      if (row.op != problem.op || row.target != stream.device.kind || row.dtype != problem.dtype) continue;
+      if (!cases[i].kernel.takes(row) || row.target != stream.device.kind || row.dtype != problem.dtype)
+        continue;
       const bool suits = row.supports == nullptr || row.supports(problem.args.get());
       const auto known =
           std::find_if(rows.begin(), rows.end(), [&](const auto& entry) { return entry.first == &row; });
@@ -137,7 +141,7 @@ Results run(const BenchOptions& options, const std::vector<Case>& cases, const S
     for (const auto& peer : peers) {
       if (const Call call = peer->prepare(problem); call != nullptr) add(peer->name(), true, call);
     }
-    progress.update(static_cast<std::int64_t>(i) + 1, cases[i].op);
+    progress.update(static_cast<std::int64_t>(i) + 1, cases[i].kernel.op);
   }
   results.rows = rows.size();
   for (const auto& [row, measured] : rows) {
@@ -205,7 +209,8 @@ nlohmann::ordered_json to_json(const Results& results, const BenchOptions& optio
 }
 
 void run_bench(const BenchOptions& options, bool threads_given) {
-  const std::vector<Case> cases = cases_of(options);
+  const Device device = choose_device(options.device, false);
+  const std::vector<Case> cases = cases_of(options, device.kind);
   require_positive("--min-time", options.min_time);
   require_at_most("--min-time", options.min_time, 60.0);
   int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -215,7 +220,7 @@ void run_bench(const BenchOptions& options, bool threads_given) {
     threads = options.threads;
   }
   if (!options.json.empty()) check_writable(options.json);
-  const Context context(choose_device(options.device, false), threads);
+  const Context context(device, threads);
   fmt::print("{}\nseed {}; each result is compared with ref before it is timed\n",
              about(context.device(), threads), options.seed);
   const Results results = run(options, cases, context.stream());
@@ -242,7 +247,9 @@ void add_bench(Command program) {
       "Checks every row of the kernel table against ref at several shapes, then times it: the median of "
       "repeats, floating-point operations a second, and bytes a second, each byte counted once. Operands "
       "stay in a cache where they fit. On cuda with cuBLAS and cuDNN beside it, where the build found them.");
-  kernels.add_option("ops", options->ops, "ops, as in gemm; default: all ('warpline profile --list')");
+  kernels.add_option(
+      "kernels", options->kernels,
+      "ops, as in gemm, or variants of them, as in gemm/naive; default: all ('warpline profile --list')");
   kernels.add_option("--device", options->device, "cpu, ref, emu or cuda");
   kernels.add_option("--shape", options->shape, "sizes for the one op that is named, as in 128x128x128");
   kernels.add_option("--min-time", options->min_time, "seconds to repeat each");

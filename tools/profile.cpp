@@ -17,6 +17,7 @@
 #include "kernels/runtime.h"
 #include "tools/commands.h"
 #include "tools/device_operands.h"
+#include "tools/kernel_choice.h"
 #include "tools/kernel_problems.h"
 #include "tools/profile_step.h"
 #include "tools/require.h"
@@ -48,19 +49,13 @@ const Gpu& find_gpu(const std::string& name) {
   fail<ValueError>("--gpu", "no GPU is called '{}'; there are {}", name, fmt::join(names, ", "));
 }
 
-// "gemm", or "gemm/naive".
-struct Choice {
-  std::string op, variant;  // empty: all
-};
-
 // Ops that stand in one table have sizes of the same meaning.
-std::vector<Choice> parse_choices(const std::vector<std::string>& kernels) {
+std::vector<KernelChoice> parse_choices(const std::vector<std::string>& kernels) {
   if (kernels.empty())
     fail<ValueError>("profile", "name a kernel, as in 'warpline profile gemm'; --list has them all");
-  std::vector<Choice> choices;
+  std::vector<KernelChoice> choices;
   for (const std::string& kernel : kernels) {
-    const std::size_t slash = kernel.find('/');
-    choices.push_back({kernel.substr(0, slash), slash == std::string::npos ? "" : kernel.substr(slash + 1)});
+    choices.push_back(parse_kernel(kernel, kDevice.kind));
     const auto legend = shape_legend(choices.back().op), first = shape_legend(choices.front().op);
     if (legend != first) {
       fail<ValueError>("profile", "{} takes {}, {} takes {}; profile them one at a time", choices.front().op,
@@ -70,20 +65,16 @@ std::vector<Choice> parse_choices(const std::vector<std::string>& kernels) {
   return choices;
 }
 
-std::vector<KernelProfile> profile_op(const Choice& choice, const std::string& shape) {
-  const auto& [op, variant] = choice;
-  const Problem problem = make_problem(op, shape);
+std::vector<KernelProfile> profile_op(const KernelChoice& choice, const std::string& shape) {
+  const Problem problem = make_problem(choice.op, shape);
   const Context context(kDevice);
   const Stream stream = context.stream();
   std::vector<KernelProfile> profiles;
-  std::vector<std::string_view> variants;
   Recording recording;
   for (const kernels::Row& row : kernels::table()) {
-    if (row.op != op || row.target != kDevice.kind || row.dtype != problem.dtype) continue;
-    variants.push_back(row.variant);
-    if (!variant.empty() && row.variant != variant) continue;
+    if (!choice.takes(row) || row.target != kDevice.kind || row.dtype != problem.dtype) continue;
     if (row.supports != nullptr && !row.supports(problem.args.get())) {
-      fmt::print("{}/{} is not for this shape\n", op, row.variant);
+      fmt::print("{}/{} is not for this shape\n", row.op, row.variant);
       continue;
     }
     const DeviceOperands operands(problem, stream);
@@ -92,9 +83,6 @@ std::vector<KernelProfile> profile_op(const Choice& choice, const std::string& s
     runtime(kDevice.kind).synchronize(stream);
     for (KernelProfile& profile : recording.take()) profiles.push_back(std::move(profile));
   }
-  if (!variant.empty() && std::find(variants.begin(), variants.end(), variant) == variants.end())
-    fail<ValueError>("kernel", "{} has no variant '{}'; there are {}", op, variant,
-                     fmt::join(variants, ", "));
   return profiles;
 }
 
@@ -239,11 +227,11 @@ std::vector<KernelProfile> profile_model(const ProfileOptions& options) {
 }
 
 std::vector<KernelProfile> profile_kernels(const ProfileOptions& options) {
-  const std::vector<Choice> choices = parse_choices(options.kernels);
+  const std::vector<KernelChoice> choices = parse_choices(options.kernels);
   const std::string shape =
       options.shape.empty() ? problem_shapes(choices.front().op).front() : options.shape;
   std::vector<KernelProfile> profiles;
-  for (const Choice& choice : choices) {
+  for (const KernelChoice& choice : choices) {
     for (KernelProfile& profile : profile_op(choice, shape)) profiles.push_back(std::move(profile));
   }
   fmt::print("{}, {} = {}. Sectors and wavefronts are those of a request.\n\n",

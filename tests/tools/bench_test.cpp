@@ -76,6 +76,13 @@ TEST_CASE("every row is right and timed, at small shapes", "[bench][tools]") {
   }
 }
 
+TEST_CASE("a variant can be timed alone", "[bench][tools]") {
+  const nlohmann::json json = run_json("bench kernels --quick --device emu gemm/naive");
+  CHECK(json["rows"] == 1);
+  REQUIRE(!json["kernels"].empty());
+  for (const nlohmann::json& entry : json["kernels"]) CHECK(entry["variant"] == "naive");
+}
+
 TEST_CASE("a result that is not ref's is found, with its place", "[bench][tools]") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK_THAT(difference("gemm", "7x5x3", 2, 34, 9.0F), Contains("element 34 of operand 2 is 9, ref has"));
@@ -161,6 +168,7 @@ TEST_CASE("what cannot be timed is refused", "[bench][tools]") {
   refused("", "subcommand");
   refused("kernel", "subcommand");
   refused("kernels gem", "there are gemm, conv2d_forward");
+  refused("kernels gemm/fast", "gemm has no variant 'fast' on cpu; there are");
   refused("kernels --shape 8x8x8", "name it");
   refused("kernels gemm fill --shape 8x8x8", "name it");
   refused("kernels gemm --shape 8x8", "takes m x n x k");

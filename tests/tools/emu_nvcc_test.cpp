@@ -23,6 +23,14 @@ ProgramResult compile(const std::string& arguments) {
                                  WARPLINE_BUILD_ROOT, arguments));
 }
 
+// A program of tests/emu_nvcc, which has to compile.
+void build(const std::string& source, const std::string& program, const std::string& options = "") {
+  const ProgramResult compiled = compile(
+      fmt::format("{} '{}/tests/emu_nvcc/{}' -o '{}'", options, WARPLINE_SOURCE_ROOT, source, program));
+  INFO(compiled.errors);
+  REQUIRE(compiled.status == 0);
+}
+
 std::string text_of(const std::string& file) {
   std::ifstream stream(fmt::format("{}/{}", WARPLINE_SOURCE_ROOT, file));
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -59,10 +67,7 @@ TEST_CASE("the program of the README", "[emu][nvcc]") {
 TEST_CASE("WARPLINE_PROFILE=1 counts requests, barriers and branches of a program", "[emu][nvcc]") {
   const TemporaryFolder folder;
   const std::string program = folder / "counted";
-  const ProgramResult compiled =
-      compile(fmt::format("'{}/tests/emu_nvcc/counted.cu' -o '{}'", WARPLINE_SOURCE_ROOT, program));
-  INFO(compiled.errors);
-  REQUIRE(compiled.status == 0);
+  build("counted.cu", program);
   const ProgramResult result = run_program(fmt::format("WARPLINE_PROFILE=1 '{}'", program));
   CHECK(result.status == 0);
   CHECK(result.out == "0\n");
@@ -87,10 +92,7 @@ TEST_CASE("WARPLINE_PROFILE=1 counts requests, barriers and branches of a progra
 TEST_CASE("features of the device, and kernels that stop", "[emu][nvcc]") {
   const TemporaryFolder folder;
   const std::string program = folder / "features";
-  const ProgramResult compiled =
-      compile(fmt::format("'{}/tests/emu_nvcc/features.cu' -o '{}'", WARPLINE_SOURCE_ROOT, program));
-  INFO(compiled.errors);
-  REQUIRE(compiled.status == 0);
+  build("features.cu", program);
   const std::string right = "128 6: 28 92 156 220, -1\ncudaErrorInvalidConfiguration\ncudaSuccess 42\n";
   for (const int check : {0, 1}) {
     const auto run = [&](const char* how) {
@@ -123,10 +125,7 @@ TEST_CASE("features of the device, and kernels that stop", "[emu][nvcc]") {
 TEST_CASE("the host stays out of the device's memory, kernels within their constants", "[emu][nvcc]") {
   const TemporaryFolder folder;
   const std::string program = folder / "reach";
-  const ProgramResult compiled =
-      compile(fmt::format("'{}/tests/emu_nvcc/reach.cu' -o '{}'", WARPLINE_SOURCE_ROOT, program));
-  INFO(compiled.errors);
-  REQUIRE(compiled.status == 0);
+  build("reach.cu", program);
   const std::string right = "128\ncudaSuccess\ncudaErrorInvalidConfiguration\n";
   const auto run = [&](int check, const char* fault) {
     return run_program(fmt::format("WARPLINE_CHECK={} '{}' {}", check, program, fault));
@@ -158,10 +157,7 @@ TEST_CASE("a CUDA program runs fast and checked, and each fault is reported", "[
   const char* const lines[] = {"", "basics.cu:16", "basics.cu:24", "basics.cu:23"};
   for (int fault = 0; fault < 4; ++fault) {
     INFO("fault " << fault);
-    const ProgramResult compiled = compile(fmt::format("-DFAULT={} '{}/tests/emu_nvcc/basics.cu' -o '{}'",
-                                                       fault, WARPLINE_SOURCE_ROOT, program));
-    INFO(compiled.errors);
-    REQUIRE(compiled.status == 0);
+    build("basics.cu", program, fmt::format("-DFAULT={}", fault));
     const ProgramResult checked = run_program(fmt::format("WARPLINE_CHECK=1 '{}'", program));
     if (fault == 0) {
       const ProgramResult fast = run_program(fmt::format("'{}'", program));
@@ -180,10 +176,7 @@ TEST_CASE("host threads share the runtime; templates share dynamic memory; struc
           "[emu][nvcc]") {
   const TemporaryFolder folder;
   const std::string program = folder / "shared";
-  const ProgramResult compiled =
-      compile(fmt::format("'{}/tests/emu_nvcc/shared.cu' -o '{}'", WARPLINE_SOURCE_ROOT, program));
-  INFO(compiled.errors);
-  REQUIRE(compiled.status == 0);
+  build("shared.cu", program);
   for (const int check : {0, 1}) {
     const ProgramResult result = run_program(fmt::format("WARPLINE_CHECK={} '{}'", check, program));
     INFO(result.errors);
@@ -200,11 +193,7 @@ TEST_CASE("a copy that another stream does not wait for is a race", "[emu][nvcc]
   const TemporaryFolder folder;
   const std::string program = folder / "copy_race";
   for (const bool waits : {true, false}) {
-    const ProgramResult compiled =
-        compile(fmt::format("{} '{}/tests/emu_nvcc/copy_race.cu' -o '{}'", waits ? "-DWAITS" : "",
-                            WARPLINE_SOURCE_ROOT, program));
-    INFO(compiled.errors);
-    REQUIRE(compiled.status == 0);
+    build("copy_race.cu", program, waits ? "-DWAITS" : "");
     const ProgramResult result = run_program(fmt::format("WARPLINE_CHECK=1 '{}'", program));
     INFO(result.errors);
     CHECK(result.out == (waits ? "cudaSuccess\n" : "cudaErrorLaunchFailure\n"));

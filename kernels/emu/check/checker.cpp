@@ -122,23 +122,24 @@ void Checker::end_work(const Moment& moment) {
 
 void Checker::host_access(const Request& request) {
   const std::lock_guard lock(mutex_);
-  const CodeOffset site = code_offset(request.return_address, loaded_at_);
-  if (!seen_.insert({site, 0, "memcheck"}).second) return;
-  add({"memcheck",
-       fmt::format(
-           "{} memcheck: the host {} {} bytes of device memory, {}; only a copy reaches it\n{}   at {}\n",
-           kLine, request.writes ? "writes" : "reads", request.bytes,
-           bounds_of(static_cast<const char*>(request.address)), kLine, source_line(site))});
+  report_host(fmt::format("{} {} bytes of device memory, {}; only a copy reaches it",
+                          request.writes ? "writes" : "reads", request.bytes,
+                          bounds_of(static_cast<const char*>(request.address))),
+              request.return_address);
 }
 
 void Checker::bad_index(const char* array, std::int64_t index, const void* return_address) {
   const std::string what = fmt::format("index {} of {}", index, array);
   if (running_watcher != nullptr) stop("memcheck", {.return_address = return_address}, what);
   const std::lock_guard lock(mutex_);
+  report_host("uses " + what, return_address);
+}
+
+void Checker::report_host(const std::string& does, const void* return_address) {
   const CodeOffset site = code_offset(return_address, loaded_at_);
   if (!seen_.insert({site, 0, "memcheck"}).second) return;
   add({"memcheck",
-       fmt::format("{} memcheck: the host uses {}\n{}   at {}\n", kLine, what, kLine, source_line(site))});
+       fmt::format("{} memcheck: the host {}\n{}   at {}\n", kLine, does, kLine, source_line(site))});
 }
 
 void Checker::copy_in(const void* to, std::size_t bytes) {

@@ -140,6 +140,7 @@ class Checker final : public Watcher {
 
   void report(const char* check, const Request& request, const std::string& what,
               const Access* before = nullptr);
+  void report_host(const std::string& does, const void* return_address);  // the mutex is held
   [[noreturn]] void stop(const char* check, const Request& request, const std::string& what);
   std::string name_of(std::uint64_t block, std::uint32_t thread) const;
   std::string describe(const Access& access, bool wrote) const;
