@@ -282,13 +282,17 @@ void Block::finish_thread() {
   }
 }
 
-void Block::end_at_barrier(std::uint64_t block, std::string why) {
-  unwanted_why_ = std::move(why);
+void Block::end_at_barrier(std::uint64_t block, std::uint64_t seconds) {
+  unwanted_after_seconds_ = seconds;
   unwanted_block_ = block;
 }
 
 void Block::end_if_unwanted() {
-  if (unwanted_block_ == blocks_) give_up(unwanted_why_);
+  if (unwanted_block_ != blocks_) return;
+  give_up(
+      fmt::format("meets another barrier or warp primitive when its block has run for {} s, ten times "
+                  "WARPLINE_EMU_PATIENCE",
+                  unwanted_after_seconds_.load()));
 }
 
 void Block::barrier(Site site) {

@@ -71,8 +71,8 @@ class Block {
   pthread_t os_thread() const { return os_thread_; }
   // The turn is too long, if it still lasts.
   void doubt(std::uint64_t turn) { doubted_turn_ = turn; }
-  // The block, if it still runs, gives up at the next barrier or warp primitive, for that reason.
-  void end_at_barrier(std::uint64_t block, std::string why);
+  // The block, if it still runs, gives up at the next barrier or warp primitive: it took that long.
+  void end_at_barrier(std::uint64_t block, std::uint64_t seconds);
 
   // For the running CUDA thread.
   void barrier(Site site);            // __syncthreads
@@ -134,8 +134,8 @@ class Block {
   bool failed_ = false;
   const pthread_t os_thread_ = pthread_self();
   std::atomic<bool> running_ = false;
-  std::atomic<std::uint64_t> blocks_ = 0, turns_ = 0, doubted_turn_ = 0, unwanted_block_ = 0;
-  std::string unwanted_why_;  // written before unwanted_block_
+  std::atomic<std::uint64_t> blocks_ = 0, turns_ = 0, doubted_turn_ = 0, unwanted_block_ = 0,
+                             unwanted_after_seconds_ = 0;
   bool timed_out_ = false;
   std::string error_;
   std::exception_ptr exception_;  // that left a kernel

@@ -52,7 +52,6 @@ void give_up(int, siginfo_t*, void* context) {
 }
 
 [[noreturn]] void look() {
-  constexpr std::uint64_t kTimesForBlock = 10;
   struct Seen {
     Block::Progress at;
     std::uint64_t seconds_of_turn = 0, seconds_of_block = 0;
@@ -71,12 +70,7 @@ void give_up(int, siginfo_t*, void* context) {
         block.doubt(one.at.turns);
         pthread_kill(block.os_thread(), kSignal);
       }
-      if (const std::uint64_t most = kTimesForBlock * patience(); one.seconds_of_block == most) {
-        block.end_at_barrier(one.at.blocks,
-                             fmt::format("meets another barrier or warp primitive when its block has run for "
-                                         "{} s; WARPLINE_EMU_PATIENCE=N gives it {} N s",
-                                         most, kTimesForBlock));
-      }
+      if (one.seconds_of_block == 10 * patience()) block.end_at_barrier(one.at.blocks, one.seconds_of_block);
       if (one.seconds_of_turn < 2 * patience() + 5) return;
       // It was interrupted where that cannot end well, such as in malloc.
       fmt::print(stderr, "========= patience: the kernel does not stop; the program ends\n");
