@@ -1,6 +1,6 @@
 #include "parallel/caught_error.h"
 
-#include <cstdlib>
+#include <array>
 
 #include "kernels/error.h"
 #include "parallel/communicator.h"
@@ -8,37 +8,47 @@
 namespace warpline::parallel {
 namespace {
 
-using Raise = void (*)(const std::string& text);
+struct Type {
+  const char* name;
+  bool (*is)(const std::exception& error);
+  void (*raise)(const std::string& text);
+};
 
 template <class E>
-void raise(const std::string& text) {
-  throw E(text);
+Type type(const char* name) {
+  return {name, [](const std::exception& error) { return dynamic_cast<const E*>(&error) != nullptr; },
+          [](const std::string& text) { throw E(text); }};
 }
 
-// The first type of the list that the error is: the most derived ones come first.
-template <class... E>
-Raise raise_as(const std::exception& error) {
-  Raise found = nullptr;
-  (void)((dynamic_cast<const E*>(&error) != nullptr && (found = &raise<E>)) || ...);
-  return found != nullptr ? found : &raise<Failure>;
-}
+// The most derived ones come first.
+const std::array kTypes{
+    type<ShapeError>("ShapeError"),   type<DTypeError>("DTypeError"),
+    type<DeviceError>("DeviceError"), type<ValueError>("ValueError"),
+    type<FileError>("FileError"),     type<AutogradError>("AutogradError"),
+    type<BadInput>("BadInput"),       type<TimeoutError>("TimeoutError"),
+    type<PeerError>("PeerError"),     type<MismatchError>("MismatchError"),
+    type<Failure>("Failure"),         type<Error>("Error"),
+};
 
 }  // namespace
 
 void CaughtError::rethrow(const std::string& prefix) const {
-  raise(prefix + text);
-  std::abort();  // raise does not return
+  for (const Type& known : kTypes) {
+    if (known.name == type) known.raise(prefix + text);
+  }
+  throw Failure(prefix + text);
 }
 
 CaughtError describe(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& caught) {
-    return {caught.what(),
-            raise_as<ShapeError, DTypeError, DeviceError, ValueError, FileError, AutogradError, BadInput,
-                     TimeoutError, PeerError, MismatchError, Failure, Error>(caught)};
+    for (const Type& known : kTypes) {
+      if (known.is(caught)) return {caught.what(), known.name};
+    }
+    return {caught.what(), "Failure"};
   } catch (...) {
-    return {"an exception that is no std::exception", &raise<Failure>};
+    return {"an exception that is no std::exception", "Failure"};
   }
 }
 

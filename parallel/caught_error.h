@@ -1,4 +1,4 @@
-// An error that crosses threads: its text, and how to throw that type again. Exception objects themselves
+// An error that crosses threads or processes: its text, and its type by name. Exception objects themselves
 // are not shared between threads, so each thread gets one of its own.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace warpline::parallel {
 
 struct CaughtError {
   std::string text;
-  void (*raise)(const std::string& text) = nullptr;  // throws this type of error with another text
+  std::string type;  // "ValueError"; one that is not known is rethrown as a Failure
 
   [[noreturn]] void rethrow(const std::string& prefix = {}) const;
 };

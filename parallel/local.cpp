@@ -34,7 +34,7 @@ void run_local(const std::vector<std::shared_ptr<Context>>& contexts, const Loca
   const auto fail = [&](int rank) {
     CaughtError error = describe(std::current_exception());
     const std::lock_guard lock(world->mutex);
-    world->fail(std::move(error), rank, {rank});
+    world->fail({std::move(error), rank, {rank}});
   };
   const auto run_rank = [&](int rank) {
     try {

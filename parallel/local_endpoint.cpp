@@ -5,8 +5,6 @@
 #include <optional>
 #include <thread>
 
-#include <fmt/core.h>
-
 #include "engine/transfer.h"
 #include "parallel/communicator.h"
 
@@ -21,24 +19,12 @@ Endpoint::Endpoint(std::shared_ptr<World> world, std::shared_ptr<Domain> domain,
 
 void Endpoint::throw_if_over() {
   world_->throw_if_failed(world_rank());
-  if (me().cancelled)
-    warpline::fail<Cancelled>("communicator", "{} leaves with an error", domain_->who(rank_));
+  if (me().state.cancelled)
+    warpline::fail<Cancelled>("communicator", "{} leaves with an error", domain_->members.who(rank_));
 }
 
-// Messages or signatures of two ranks; the lower one is named first, whoever noticed.
-template <class End>
-std::string Endpoint::difference_with(int peer, const End& mine, const End& theirs) const {
-  return rank_ < peer ? difference(mine, theirs) : difference(theirs, mine);
-}
-
-void Endpoint::disagree(int peer, const Signature& mine, const Signature& theirs, const std::string& what) {
-  const bool first = rank_ < peer;
-  const std::string text = fmt::format(
-      "[communicator] {} called {}, {} called {}: {}; ranks must make calls that fit, in the same order",
-      domain_->who(first ? rank_ : peer), to_string(first ? mine : theirs),
-      domain_->who(first ? peer : rank_), to_string(first ? theirs : mine), what);
-  world_->fail(describe(std::make_exception_ptr(MismatchError(text))), world_rank(),
-               {world_rank(), domain_->members[static_cast<std::size_t>(peer)].world_rank});
+void Endpoint::fail(const Disagreement& disagreement) {
+  world_->fail({{disagreement.text, "MismatchError"}, world_rank(), disagreement.world_ranks});
 }
 
 // The messages of one group, on their way together. While it lives it holds the lock, except where it copies
@@ -62,7 +48,7 @@ class Endpoint::Exchange {
     for (std::size_t i = 0; i < messages_.size(); ++i) {
       if (posted_[i]) withdraw(posted_[i], channel(messages_[i]));
     }
-    endpoint_.me().waits_for.clear();
+    endpoint_.me().state.waits.clear();
   }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -74,19 +60,19 @@ class Endpoint::Exchange {
       const bool progress = step();
       if (std::all_of(done_.begin(), done_.end(), [](bool done) { return done; })) return;
       if (progress) continue;
-      std::vector<Message>& waits_for = endpoint_.me().waits_for;
-      waits_for.clear();
+      std::vector<Wait>& waits = endpoint_.me().state.waits;
       for (std::size_t i = 0; i < messages_.size(); ++i) {
-        if (!done_[i]) waits_for.push_back(messages_[i]);
+        if (done_[i]) continue;
+        waits.push_back({messages_[i].peer, messages_[i].sends, messages_[i].call});
+        give_up_on_the_dead(messages_[i]);
       }
-      for (const Message& message : waits_for) give_up_on_the_dead(message);
       if (world_.first) continue;
       if (next_arrival_) {
         endpoint_.me().wake.wait_until(lock_, *next_arrival_);
       } else {
         endpoint_.me().wake.wait(lock_);
       }
-      waits_for.clear();
+      waits.clear();
     }
   }
 
@@ -144,7 +130,7 @@ class Endpoint::Exchange {
     link.parcels.push_back(parcel);
     if (!buffered) posted_[i] = std::move(parcel);
     done_[i] = buffered;
-    domain_.members[static_cast<std::size_t>(message.peer)].wake.notify_all();
+    domain_.peer(message.peer).wake.notify_all();
     return true;
   }
 
@@ -153,9 +139,9 @@ class Endpoint::Exchange {
     Channel& link = channel(message);
     if (link.parcels.empty()) return false;
     const std::shared_ptr<Parcel> parcel = link.parcels.front();
-    const std::string what = endpoint_.difference_with(message.peer, message, parcel->message);
-    if (!what.empty()) {
-      endpoint_.disagree(message.peer, message.call, parcel->message.call, what);
+    if (const auto found = disagreement(domain_.members, {endpoint_.rank_, message.envelope()},
+                                        {message.peer, parcel->message.envelope()})) {
+      endpoint_.fail(*found);
       return true;
     }
     if (parcel->arrives > Clock::now()) {
@@ -173,20 +159,17 @@ class Endpoint::Exchange {
     parcel->state = Parcel::State::Received;
     if (parcel->buffered) --link.buffered;
     done_[i] = true;
-    domain_.members[static_cast<std::size_t>(message.peer)].wake.notify_all();
+    domain_.peer(message.peer).wake.notify_all();
     return true;
   }
 
   // A peer that has left neither sends nor receives any more.
   void give_up_on_the_dead(const Message& message) {
-    const Member& peer = domain_.members[static_cast<std::size_t>(message.peer)];
+    const RankState& peer = domain_.peer(message.peer).state;
     if (!peer.left || (!message.sends && !channel(message).parcels.empty())) return;
     const std::string text =
-        fmt::format("[communicator] {} waits in {} for {}, which has ended (last completed: {})",
-                    domain_.who(endpoint_.rank_), to_string(message.call), domain_.who(message.peer),
-                    peer.last ? to_string(*peer.last) : "nothing");
-    world_.fail(describe(std::make_exception_ptr(PeerError(text))), endpoint_.world_rank(),
-                {endpoint_.world_rank()});
+        waits_for_one_that_has_ended(domain_.members, endpoint_.rank_, message.call, message.peer, peer.last);
+    world_.fail({{text, "PeerError"}, endpoint_.world_rank(), {endpoint_.world_rank()}});
   }
 
   void withdraw(const std::shared_ptr<Parcel>& parcel, Channel& link) {
@@ -218,21 +201,19 @@ void Endpoint::exchange(std::span<const Message> messages) {
 void Endpoint::begin(std::span<const Signature> calls, std::int64_t collective) {
   const std::lock_guard lock(world_->mutex);
   throw_if_over();
-  me().current.assign(calls.begin(), calls.end());
+  me().state.current = calls.front();
+  last_of_current_ = calls.back();
   if (collective < 0) return;
-  Domain::Begun& begun =
-      domain_->begun.try_emplace(collective, Domain::Begun{rank_, calls.front()}).first->second;
-  if (const std::string what = difference_with(begun.rank, calls.front(), begun.call); !what.empty()) {
-    disagree(begun.rank, calls.front(), begun.call, what);
+  if (const auto found = domain_->order.begin(domain_->members, rank_, calls.front(), collective)) {
+    fail(*found);
     throw_if_over();
   }
-  if (++begun.ranks == size()) domain_->begun.erase(collective);
 }
 
 void Endpoint::end() {
   const std::lock_guard lock(world_->mutex);
-  me().last = me().current.back();
-  me().current.clear();
+  me().state.last = last_of_current_;
+  me().state.current.reset();
 }
 
 std::unique_ptr<PointToPoint> Endpoint::child(const std::vector<int>& members, std::int64_t collective,
@@ -246,7 +227,7 @@ std::unique_ptr<PointToPoint> Endpoint::child(const std::vector<int>& members, s
 void Endpoint::fail(std::exception_ptr error) {
   CaughtError caught = describe(error);
   const std::lock_guard lock(world_->mutex);
-  world_->fail(std::move(caught), world_rank(), {world_rank()});
+  world_->fail({std::move(caught), world_rank(), {world_rank()}});
 }
 
 void Endpoint::check() const {
@@ -256,22 +237,21 @@ void Endpoint::check() const {
 
 void Endpoint::time_out(const Signature& awaited, double seconds) {
   const std::lock_guard lock(world_->mutex);
-  const std::string text = fmt::format("[communicator] {} waited {} s for {}\n{}", domain_->who(rank_),
-                                       seconds, to_string(awaited), report(*world_));
-  world_->fail(describe(std::make_exception_ptr(TimeoutError(text))), world_rank(), {world_rank()});
+  const std::string text = waited_too_long(domain_->members, rank_, awaited, seconds, world_->states());
+  world_->fail({{text, "TimeoutError"}, world_rank(), {world_rank()}});
 }
 
 void Endpoint::cancel() {
   const std::lock_guard lock(world_->mutex);
-  me().cancelled = true;
+  me().state.cancelled = true;
   me().wake.notify_all();
 }
 
 void Endpoint::leave() {
   const std::lock_guard lock(world_->mutex);
-  if (me().cancelled) return;
-  me().left = true;
-  for (Member& member : domain_->members) member.wake.notify_all();
+  if (me().state.cancelled) return;
+  me().state.left = true;
+  for (Peer& peer : domain_->peers) peer.wake.notify_all();
 }
 
 }  // namespace warpline::parallel::local

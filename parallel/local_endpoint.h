@@ -15,8 +15,8 @@ class Endpoint final : public PointToPoint {
   Endpoint(std::shared_ptr<World> world, std::shared_ptr<Domain> domain, int rank, Device device);
 
   int rank() const override { return rank_; }
-  int size() const override { return domain_->size(); }
-  std::string name() const override { return domain_->name; }
+  int size() const override { return domain_->members.size(); }
+  std::string name() const override { return domain_->members.name; }
   Context& context() override { return context_; }
 
   void exchange(std::span<const Message> messages) override;
@@ -33,19 +33,18 @@ class Endpoint final : public PointToPoint {
  private:
   class Exchange;
 
-  Member& me() { return domain_->members[static_cast<std::size_t>(rank_)]; }
-  int world_rank() const { return domain_->members[static_cast<std::size_t>(rank_)].world_rank; }
-  template <class End>
-  std::string difference_with(int peer, const End& mine, const End& theirs) const;
+  Peer& me() { return domain_->peer(rank_); }
+  int world_rank() const { return domain_->members.world_rank(rank_); }
   void throw_if_over();  // failed or cancelled; under the lock
-  // Fails both ranks. Under the lock.
-  void disagree(int peer, const Signature& mine, const Signature& theirs, const std::string& what);
+  // Fails the ranks that disagree. Under the lock.
+  void fail(const Disagreement& disagreement);
 
   std::shared_ptr<World> world_;
   std::shared_ptr<Domain> domain_;
   int rank_;
-  Context context_;         // its own memory, so that messages do not show in the rank's figures
-  std::mt19937_64 random_;  // of the order in which a group is tried
+  Signature last_of_current_;  // of the group that has begun
+  Context context_;            // its own memory, so that messages do not show in the rank's figures
+  std::mt19937_64 random_;     // of the order in which a group is tried
 };
 
 }  // namespace warpline::parallel::local

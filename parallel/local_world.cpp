@@ -1,59 +1,49 @@
 #include "parallel/local_world.h"
 
-#include <algorithm>
-#include <numeric>
-
-#include <fmt/core.h>
-
-#include "parallel/communicator.h"
-
 namespace warpline::parallel::local {
 
-Domain::Domain(std::string domain_name, const std::vector<int>& world_ranks, bool world)
-    : name(std::move(domain_name)), is_world(world), channels(world_ranks.size() * world_ranks.size()) {
-  for (const int rank : world_ranks) members.emplace_back().world_rank = rank;
-}
+Domain::Domain(Members domain_members)
+    : members(std::move(domain_members)),
+      peers(members.world_ranks.size()),
+      channels(members.world_ranks.size() * members.world_ranks.size()) {}
 
 Channel& Domain::channel(int from, int to) {
-  return channels[static_cast<std::size_t>(from) * members.size() + static_cast<std::size_t>(to)];
-}
-
-std::string Domain::who(int rank) const {
-  if (is_world) return fmt::format("rank {}", rank);
-  const int world_rank = members[static_cast<std::size_t>(rank)].world_rank;
-  return fmt::format("rank {} of {} (rank {} of the run)", rank, name, world_rank);
+  return channels[static_cast<std::size_t>(from) * peers.size() + static_cast<std::size_t>(to)];
 }
 
 World::World(const LocalOptions& local_options, int ranks) : options(local_options) {
-  std::vector<int> all(static_cast<std::size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
-  domains.push_back(std::make_shared<Domain>("world", all, true));
+  domains.push_back(std::make_shared<Domain>(world_members(ranks)));
 }
 
-std::shared_ptr<Domain> World::child(Domain& parent, std::int64_t collective, const std::vector<int>& members,
+std::shared_ptr<Domain> World::child(Domain& parent, std::int64_t collective, const std::vector<int>& ranks,
                                      const std::string& name) {
-  std::shared_ptr<Domain>& domain = parent.children[{collective, members.front()}];
+  std::shared_ptr<Domain>& domain = parent.children[{collective, ranks.front()}];
   if (!domain) {
-    std::vector<int> world_ranks;
-    for (const int r : members) world_ranks.push_back(parent.members[static_cast<std::size_t>(r)].world_rank);
-    domain = std::make_shared<Domain>(name, world_ranks, false);
+    domain = std::make_shared<Domain>(parent.members.subset(ranks, name));
     domains.push_back(domain);
   }
   return domain;
 }
 
-void World::fail(CaughtError error, int rank, std::vector<int> own) {
+void World::fail(FirstError error) {
   if (first) return;
-  first = First{std::move(error), rank, std::move(own)};
+  first = std::move(error);
   for (const auto& domain : domains) {
-    for (Member& member : domain->members) member.wake.notify_all();
+    for (Peer& peer : domain->peers) peer.wake.notify_all();
   }
 }
 
-void World::throw_if_failed(int rank) const {
-  if (!first) return;
-  if (std::find(first->own.begin(), first->own.end(), rank) != first->own.end()) first->error.rethrow();
-  warpline::fail<PeerError>("communicator", "rank {} failed first: {}", first->rank, first->error.text);
+void World::throw_if_failed(int world_rank) const {
+  if (first) first->rethrow_on(world_rank);
+}
+
+std::vector<CommunicatorState> World::states() const {
+  std::vector<CommunicatorState> states;
+  for (const auto& domain : domains) {
+    CommunicatorState& state = states.emplace_back(CommunicatorState{domain->members, {}});
+    for (const Peer& peer : domain->peers) state.ranks.push_back(peer.state);
+  }
+  return states;
 }
 
 }  // namespace warpline::parallel::local

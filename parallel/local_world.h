@@ -16,9 +16,11 @@
 #include <vector>
 
 #include "engine/tensor.h"
-#include "parallel/caught_error.h"
+#include "parallel/collective_order.h"
+#include "parallel/first_error.h"
 #include "parallel/local.h"
-#include "parallel/point_to_point.h"
+#include "parallel/members.h"
+#include "parallel/wait_report.h"
 
 namespace warpline::parallel::local {
 
@@ -40,36 +42,21 @@ struct Channel {
 };
 
 // A rank in a communicator, as the others see it.
-struct Member {
-  int world_rank = 0;
+struct Peer {
   std::condition_variable wake;  // its communication thread
-  // For reports.
-  std::vector<Signature> current;  // the call at the head of its FIFO; empty: none
-  std::vector<Message> waits_for;  // messages that keep its exchange
-  std::optional<Signature> last;   // completed
-  bool left = false;               // makes no more calls
-  bool cancelled = false;          // an exception unwinds its stack
+  RankState state;
 };
 
 // A communicator.
 struct Domain {
-  Domain(std::string domain_name, const std::vector<int>& world_ranks, bool world);
+  explicit Domain(Members domain_members);
   Channel& channel(int from, int to);
-  int size() const { return static_cast<int>(members.size()); }
-  // "rank 1", or for another communicator than the world "rank 1 of pipeline 0 (rank 3 of the run)".
-  std::string who(int rank) const;
+  Peer& peer(int rank) { return peers[static_cast<std::size_t>(rank)]; }
 
-  const std::string name;
-  const bool is_world;
-  std::deque<Member> members;  // by rank
+  const Members members;
+  std::deque<Peer> peers;  // by rank
   std::vector<Channel> channels;
-  // Collectives that some ranks have begun and others have not.
-  struct Begun {
-    int rank = 0;  // the first
-    Signature call;
-    int ranks = 0;
-  };
-  std::map<std::int64_t, Begun> begun;
+  CollectiveOrder order;
   // By the collective that split them off, and their first member.
   std::map<std::pair<std::int64_t, int>, std::shared_ptr<Domain>> children;
 };
@@ -77,25 +64,17 @@ struct Domain {
 struct World {
   World(const LocalOptions& local_options, int ranks);
 
-  // The communicator that `members` of `parent` make after that collective; the first to ask creates it.
-  std::shared_ptr<Domain> child(Domain& parent, std::int64_t collective, const std::vector<int>& members,
+  // The communicator that `ranks` of `parent` make after that collective; the first to ask creates it.
+  std::shared_ptr<Domain> child(Domain& parent, std::int64_t collective, const std::vector<int>& ranks,
                                 const std::string& name);
-  // The first error wins; it is their own for the ranks in `own` (of the run), a PeerError for the others.
-  void fail(CaughtError error, int rank, std::vector<int> own);
-  void throw_if_failed(int rank) const;
+  void fail(FirstError error);  // unless there is one
+  void throw_if_failed(int world_rank) const;
+  std::vector<CommunicatorState> states() const;
 
   const LocalOptions options;
   mutable std::mutex mutex;
-  struct First {
-    CaughtError error;
-    int rank = 0;
-    std::vector<int> own;
-  };
-  std::optional<First> first;
+  std::optional<FirstError> first;
   std::vector<std::shared_ptr<Domain>> domains;  // all of the run; the first one is the world's
 };
-
-// Who waits for whom in which call, who lags, and the state of each rank.
-std::string report(const World& world);
 
 }  // namespace warpline::parallel::local

@@ -15,18 +15,27 @@
 
 namespace warpline::parallel {
 
-// One end of one message. Both ends carry the call they belong to, so that calls that differ never meet
-// unnoticed.
+// What two ranks compare where they meet, in a message or at the begin of a collective, so that calls that
+// differ never meet unnoticed.
+struct Envelope {
+  Signature call;                // the user's call
+  std::int64_t collective = -1;  // which collective of this communicator, from 0; -1: none
+  std::int64_t part = 0;         // elements of the call that this message holds
+};
+
+// What keeps two ends from being one message; empty: nothing.
+std::string difference(const Envelope& mine, const Envelope& theirs);
+
+// One end of one message.
 struct Message {
   bool sends = false;
   int peer = -1;
-  Tensor tensor;                 // a view of what is sent or written
-  Signature call;                // the user's call
-  std::int64_t collective = -1;  // which collective of this communicator, from 0; -1: none
-};
+  Tensor tensor;  // a view of what is sent or written
+  Signature call;
+  std::int64_t collective = -1;
 
-// The texts that keep two ends from being one message; empty: nothing.
-std::string difference(const Message& mine, const Message& theirs);
+  Envelope envelope() const { return {call, collective, tensor.count()}; }
+};
 
 // What an exchange throws after cancel().
 struct Cancelled : Failure {
